@@ -356,7 +356,7 @@ def test_annotated_types_stand_in_the_code():
         return x * k
 
     traced = fx.symbolic_trace(f)
-    head = "def forward(self, x : torch.Tensor, k : int = 3, name : _str_ = 'a', *rest, **more):"
+    head = "def forward(self, x : torch.Tensor, k : int = 3, name : _str_ = 'a', *rest, **more)"
     assert head in traced.code
     assert "%x : torch.Tensor [num_users=1] = placeholder[target=x]" in str(traced.graph)
     assert [node.type for node in traced.graph.nodes][:3] == [wg.Tensor, int, "str"]

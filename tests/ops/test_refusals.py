@@ -39,6 +39,11 @@ wg.tensor([[1], [2, 3]])           | ValueError   | expected sequence of length 
 wg.zeros(-1)                       | RuntimeError | zeros: Dimension size must be non-negative
 wg.arange(0, 1, 0)                 | RuntimeError | step must be nonzero
 wg.tensor([2]) ** -1               | RuntimeError | Integers to negative integer powers are not
+wg.ones(2, dtype=wg.uint8) ** -3   | RuntimeError | Integers to negative integer powers are not
+wg.ones(2, dtype=wg.uint8).pow_(-3) | RuntimeError | Integers to negative integer powers are not
+wg.fmod(wg.tensor([1j]), 2)        | NotImplementedError | "fmod_cpu" not implemented for
+wg.tensor([1j]) % 2.5              | NotImplementedError | "remainder_cpu" not implemented for
+wg.tensor([1j]) // 2               | NotImplementedError | "div_floor_cpu" not implemented for
 wg.ones(2).nonsense                | AttributeError | 'Tensor' object has no attribute 'nonsense'
 wg.ones(2, dtype="nonsense")       | TypeError    |
 wg.ones(2) + "a"                   | TypeError    |

@@ -109,6 +109,7 @@ def test_a_nan_adds_nothing_and_gets_no_gradient():
     x.nanmean(1).sum().backward()
     assert x.grad.tolist() == [[1.0, 0.0], [0.0, 0.0]]
     assert math.isinf(wg.tensor([INF, NAN]).nansum().item())
+    assert wg.tensor([1.5, 2.5]).nansum(0, dtype=wg.int32).dtype is wg.int32
     assert math.isnan(wg.tensor([INF, -INF]).nansum().item())
 
 

@@ -1,4 +1,4 @@
-"""Test that generated recorders compute in half precision as the general path does."""
+"""Test that half precision is the same by generated recorders, the general path, and in place."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 import wengert as wg
 from support.samples import differentiable_args, samples, supports
 from wengert.base.dtypes import from_numpy_dtype
+from wengert.prims.facet import IN_PLACE
 from wengert.prims.whole import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.forms import is_common
@@ -67,3 +68,31 @@ def test_mixed_precision_takes_the_general_path():
     assert wg.nn.functional.layer_norm(x, (3,), w.half()).dtype is wg.float16
     assert (x * w).dtype is wg.float32 and T.mul(x, w).dtype is wg.float32
     assert T.where(x > 0, x, w).dtype is wg.float32
+
+
+def methods():
+    """The in-place methods of element-wise operations, with arguments in (0, 1)."""
+    x, y = wg.linspace(0.05, 0.95, 60), wg.linspace(0.9, 0.1, 60)
+    numbers = ["add", "sub", "mul", "div", "pow", "remainder", "fmod", "floor_divide"]
+    for prim, has_form in IN_PLACE.items():
+        if has_form and len(prim.args) <= 2 and hasattr(x, f"{prim.name}_"):
+            yield prim.name, (y,) * (len(prim.args) - 1), {}
+    yield from [(name, (2.3,), {}) for name in numbers]
+    yield from [(name, (y,), {"alpha": 0.3}) for name in ("add", "sub")]
+    yield from [("addcmul", (y, x), {"value": 0.3}), ("lerp", (y, 0.3), {})]
+    yield from [("addcdiv", (y, x), {"value": 0.3}), ("clamp", (0.1, 0.33), {})]
+
+
+@pytest.mark.parametrize(("name", "others", "params"), list(methods()))
+def test_half_precision_is_the_same_in_place(name, others, params):
+    x, *others = [
+        one.half() if isinstance(one, wg.Tensor) else one
+        for one in (wg.linspace(0.05, 0.95, 60), *others)
+    ]
+    with np.errstate(invalid="ignore"):  # acosh
+        try:
+            expected = getattr(x, name)(*others, **params)
+        except (RuntimeError, NotImplementedError):
+            return  # of integers
+        if expected.dtype is wg.float16:
+            assert bits(getattr(x.clone(), f"{name}_")(*others, **params)) == bits(expected)

@@ -289,7 +289,7 @@ def vmap(
     check_function(func, "vmap")
     check_count(chunk_size, 1, "vmap(): chunk_size")
     blocks = _Blocks(func, None if scheduler is None else scheduler_of(scheduler), seed)
-    name = f"distributed.vmap({blocks.name}, in_dims={in_dims}, ...)(<inputs>)"
+    name = f"distributed.vmap({blocks.name}"
 
     def mapped(*args: Any) -> Any:
         leaves, dims, size = mapped_leaves(args, in_dims, name)

@@ -26,9 +26,13 @@ _RANDOMNESS = ("error", "different", "same")
 
 
 def mapped_leaves(
-    args: tuple[Any, ...], in_dims: Any, name: str
+    args: tuple[Any, ...], in_dims: Any, call: str
 ) -> tuple[list[Any], list[Any], int]:
-    """Return the leaves of the arguments, their mapped dimensions counted from 0, and the size."""
+    """Return the leaves of the arguments, their mapped dimensions counted from 0, and the size.
+
+    `call` is the start of the call in messages, ``vmap(f``.
+    """
+    name = f"{call}, in_dims={in_dims}, ...)(<inputs>)"
     if not isinstance(in_dims, int | tuple | list) or isinstance(in_dims, bool):
         raise ValueError(
             f"{name}: expected `in_dims` to be int or a (potentially nested) tuple matching the "
@@ -36,8 +40,8 @@ def mapped_leaves(
         )
     if not args:
         raise ValueError(
-            f"{name}: got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
-            "over a function with no inputs. The latter is unsupported."
+            f"{call})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying "
+            "to vmap over a function with no inputs. The latter is unsupported."
         )
     leaves, _ = flatten(args)
     dims = list(dims_of(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args, name))
@@ -117,7 +121,7 @@ def vmap(
     tensor([[ 0.,  2.,  4.],
             [ 6.,  8., 10.]])
     """
-    name = f"vmap({getattr(func, '__name__', 'f')}, in_dims={in_dims}, ...)(<inputs>)"
+    name = f"vmap({getattr(func, '__name__', 'f')}"
     if randomness not in _RANDOMNESS:
         raise RuntimeError(
             "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
@@ -206,15 +210,15 @@ def _within(
                 made.append(out)
                 continue
             raise ValueError(
-                f"{name}: `f` must only return Tensors, got type {type(out)}. Did you mean to set "
-                "out_dims= to None for output?"
+                f"{name}, ...): `{name.partition('(')[2]}` must only return Tensors, got type "
+                f"{type(out)}. Did you mean to set out_dims= to None for output?"
             )
         check_levels([out._payload])
         if place is None:
             if level.number in levels_of(out._payload):
                 raise ValueError(
-                    f"{name}: `f` can not return a BatchedTensor when out_dim is None: the "
-                    "result differs from one element to the next"
+                    f"{name}, ...): `{name.partition('(')[2]}` can not return a BatchedTensor when "
+                    "out_dim is None: the result differs from one element to the next"
                 )
             made.append(out)
             continue
@@ -230,13 +234,14 @@ def _places(out_dims: Any, result: Any, name: str) -> list[Any]:
     """Return the dimension of each output over which the results of the elements are stacked."""
     if isinstance(out_dims, tuple | list) and len(out_dims) == 1 and isinstance(result, TensorBase):
         (out_dims,) = out_dims
+    name = f"{name}, ..., out_dims={out_dims})"
     kinds = int | tuple | list | dict | None
     if not isinstance(out_dims, kinds) and field_names(out_dims) is None:
         raise ValueError(
             f"{name}: `out_dims` must be an int, None or a python collection of ints representing "
             f"where in the outputs the vmapped dimension should appear, got: {out_dims!r}"
         )
-    return list(dims_of(out_dims, result, name.replace("in_dims", "out_dims"), "out"))
+    return list(dims_of(out_dims, result, f"{name}(<inputs>)", "out"))
 
 
 def _rejoined(chunks: list[Any], out_dims: Any, name: str) -> Any:

@@ -49,8 +49,9 @@ def _check_pair(primal: Any, tangent: Any, name: str) -> None:
         )
     if tuple(p.shape) != tuple(t.shape):
         raise RuntimeError(
-            f"{name}: Expected tangent to have the shape of its primal, {list(p.shape)}, but got "
-            f"{list(t.shape)}"
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(p.shape)} while the given "
+            f"forward gradient is of size {list(t.shape)}, in {name}."
         )
 
 

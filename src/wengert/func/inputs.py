@@ -219,7 +219,7 @@ def chosen(args: Sequence[Any], argnums: Any) -> tuple[tuple[int, ...], bool]:
             raise RuntimeError(f"Got argnum={number}, but only {len(args)} positional inputs")
         made.append(number % len(args))
     if len(set(made)) != len(made):
-        raise RuntimeError(f"argnums elements must be unique. Got {argnums!r}")
+        raise RuntimeError(f"argnums elements must be unique, got {argnums!r}")
     return tuple(made), several
 
 
@@ -238,8 +238,8 @@ def fresh(tensor: Any, function: str, differentiable: bool = True) -> Any:
     """
     if differentiable and not is_differentiable(tensor._payload.dtype):
         raise RuntimeError(
-            f"{function}: only Tensors of floating point and complex dtype can require gradients, "
-            f"but an input has dtype {tensor._payload.dtype}: convert it, for example with .float()"
+            "only Tensors of floating point dtype can require gradients, but an input of "
+            f"{function} has dtype {tensor._payload.dtype}: convert it, for example with .float()"
         )
     mode = current_mode()
     if mode is not None and mode.levels:

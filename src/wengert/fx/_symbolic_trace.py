@@ -76,6 +76,11 @@ def wrap(fn_or_name: Any) -> Any:
     return fn_or_name
 
 
+def _annotations(fn: Any) -> dict[str, Any]:
+    """Return a function's annotations; this package's own are strings that a program cannot use."""
+    return {} if f"{fn.__module__}".startswith("wengert.") else fn.__annotations__
+
+
 class Tracer(TracerBase):
     """Traces the graph of a module or a function by calling it with proxies.
 
@@ -212,12 +217,14 @@ class Tracer(TracerBase):
         args = self._inputs(fn, len(bound), concrete_args or {})
         with self._watching(fn):
             made = _of_all(fn)(*bound, *args)
-        self.create_node("output", "output", (self.create_arg(made),), {})
+        returned = _annotations(fn).get("return")
+        self.create_node("output", "output", (self.create_arg(made),), {}, None, returned)
         return self.graph
 
     def _inputs(self, fn: Any, bound: int, concrete: dict[str, Any]) -> list[Any]:
         """Return proxies for the arguments of a function, in the order of its variables."""
         args: list[Any] = []
+        annotated = _annotations(fn)
         named = [*inspect.signature(fn).parameters.values()][bound:]
         # code has *args after the keyword-only arguments
         for param in sorted(named, key=lambda param: _ORDER.index(param.kind)):
@@ -244,7 +251,7 @@ class Tracer(TracerBase):
                     )
             else:
                 name = "_" + param.name if stars else param.name
-                kind = None if stars or param.annotation is param.empty else param.annotation
+                kind = None if stars else annotated.get(param.name)
                 target = stars + param.name
                 value = self.create_proxy("placeholder", target, default, {}, name, kind)
             args.append(value)

@@ -377,6 +377,7 @@ class _Code:
     def made(self) -> PythonCode:
         params, lines = [self.root], []
         renamed: list[str] = []
+        returned = ""
         last: dict[Node, list[Node]] = {}
         done: set[Node] = set()
         for node in reversed(self.graph.nodes):
@@ -396,6 +397,7 @@ class _Code:
                 continue
             if node.op == "output":
                 lines.append(f"    return {self.text(node.args[0])}")
+                returned = "" if node.type is None else f" -> {self.annotation(node.type)}"
                 continue
             names = [n.name for n in reversed(last.get(node, []))]
             # unused values are freed at once
@@ -404,7 +406,7 @@ class _Code:
             lines.append(f"    {self.line(node)}{end}")
         body = renamed + lines
         source = (
-            f"\n\n\ndef forward({', '.join(params)}):\n"
+            f"\n\n\ndef forward({', '.join(params)}){returned}:\n"
             + "\n".join(body or ["    pass"])
             + "\n    "
         )

@@ -212,7 +212,8 @@ class GraphModule(Module):
         return _rebuilt, (type(self).__name__, held, nodes)
 
     def __str__(self) -> str:
-        return "\n".join([super().__repr__(), self._code, "# print_readable() shows it as a class"])
+        hint = "# To see more debug info, please use `graph_module.print_readable()`"
+        return "\n".join([super().__repr__(), self._code, hint])
 
 
 class _Name(str):

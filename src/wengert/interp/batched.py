@@ -322,9 +322,10 @@ def _stacked(call: Call, rows: Any) -> Any:
     shapes = {tuple(row.shape) for row in rows}
     if len(shapes) > 1:
         raise RuntimeError(
-            f"vmap: It looks like you're calling {call.prim.name}, whose result has another shape "
-            "for each element of the batch (dynamic shape operation). Use an operation whose shape "
-            "does not depend on values (wengert.where in place of a mask), or a loop."
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted "
+            f"to vmap over {call.prim.name}, whose result has another shape for each element. Use "
+            "an operation whose shape does not depend on values (wengert.where for a mask), or a "
+            "loop."
         )
     return namespace_of(*rows).stack(
         *[

@@ -200,10 +200,9 @@ def _item(item: Any) -> Any:
         return item.copy() if item.ndim else bool(item)
     if isinstance(item, Lifted) and (kind == "b" or item.dtype == np.uint8):
         raise RuntimeError(
-            "vmap: It looks like you're indexing with a mask that differs within the batch, so "
-            "that the number of elements does (dynamic shape operation). We don't support that: "
-            "use wengert.where or masked_fill, which keep the shape, or call the function in a "
-            "loop."
+            "vmap: We do not support batching operators that can support dynamic shape. Attempting "
+            "to batch over indexing with a boolean mask that differs within the batch: use "
+            "wengert.where or masked_fill, which keep the shape, or call the function in a loop."
         )
     if item.dtype == np.uint8:
         warn(_BYTES, UserWarning)

@@ -66,7 +66,7 @@ def nansum(
     if dtype is not None:
         x = cast(x, as_dtype(dtype).dtype)
         if not is_differentiable(x._payload.dtype) or x._payload.dtype.kind == "c":
-            return reduce.sum(x, dim, keepdim, out=out)
+            return reduce.sum(x, dim, keepdim, dtype=dtype, out=out)
     dims = all_dims(dim, x._payload.ndim, "nansum")
     return into(out, hides(T.nansum(x, dim=dims, keepdim=flag(keepdim, "keepdim")), x), "nansum")
 

@@ -346,7 +346,7 @@ elementwise(
     node="FmodBackward0",
     cases=(case((2, 3), other=2.0),),
     doc="the remainder by a number, with the sign of self",
-    lacks="complex",
+    refuses=not_implemented("fmod_cpu"),
     fused="elements",
     wraps=True,
 )
@@ -376,7 +376,7 @@ elementwise(
     cases=(case((2, 3), other=2.0),),
     formula="{} % other",
     doc="the remainder by a number, with the number's sign",
-    lacks="complex",
+    refuses=not_implemented("remainder_cpu"),
     fused="elements",
     wraps=True,
 )
@@ -509,7 +509,7 @@ elementwise(
     node="FloorDivideBackward0",
     cases=(case((2, 3), other=2.0),),
     doc="the quotient with a number, rounded down; its derivative is 0",
-    lacks="complex",
+    refuses=not_implemented("div_floor_cpu"),
     fused="elements",
     wraps=True,
 )

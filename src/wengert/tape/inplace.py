@@ -26,7 +26,7 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import are_wider, check_dtypes, fitting, is_number
-from wengert.tape.record import T, make_node, save_result
+from wengert.tape.record import T, half_of, make_node, save_result, widened
 from wengert.tape.saving import keeps_aside
 from wengert.tape.sites import OURS, mark, place
 from wengert.tape.specialise import node_factory
@@ -352,7 +352,12 @@ def _compute(
     """Write the result of an operation to its first argument."""
     payload = payloads[0]
     ufunc = prim.kernel if isinstance(prim.kernel, np.ufunc) else None
-    if ufunc is not None and number is not None:
+    # NumPy rounds the results of its own functions, but also the number that one takes
+    half = None if ufunc is not None and number is None else half_of(form, payloads)
+    if half is not None and not form.writes:
+        made = widened(getattr(K, form.name), half)(*payloads, **params)
+        np.copyto(payload, made, casting="same_kind")
+    elif ufunc is not None and number is not None:
         ufunc(payload, number, out=payload, casting="same_kind")
     elif ufunc is not None:
         ufunc(*payloads, out=payload, casting="same_kind")

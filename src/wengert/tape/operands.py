@@ -110,7 +110,8 @@ def fitting(form: Primitive, number: Any, dtype: np.dtype[Any]) -> Any:
     if number.__class__ is not int or 0 <= number < 128 or dtype.kind not in "iu":
         return number
     limits = np.iinfo(dtype)
-    if limits.min <= number <= limits.max or form.predicate:
+    refused = number < 0 and form.params[0] == "exponent"  # by the kernel
+    if limits.min <= number <= limits.max or form.predicate or refused:
         return number
     if not WRAPS[form]:
         return held(number, dtype)

@@ -111,8 +111,8 @@ def _recorded(prim: Primitive, tensors: Sequence[Any], params: dict[str, Any]) -
 def _other(prim: Primitive, dtype: np.dtype[Any]) -> Any:
     if not is_common(prim) or prim.variadic:
         return lambda *tensors, **params: run(prim, tensors, params)
-    widened = None if dtype.kind == "c" or _computes_in_half(prim) else _widened
-    return other_recorder(prim, run, dtype, widened)
+    wide = None if dtype.kind == "c" or _computes_in_half(prim) else widened
+    return other_recorder(prim, run, dtype, wide)
 
 
 def _is_generated(mode: Any) -> bool:
@@ -174,12 +174,12 @@ def run(
         F = namespace_of(*[p for p in carriers if isinstance(p, Lifted)])
         if F is K and tracing is not None:
             F = tracing.namespace
-        half = _half(prim, payloads)
+        half = half_of(prim, payloads)
         try:
             if half is None:
                 results = getattr(F, prim.name)(*payloads, **params)
             else:
-                results = _widened(getattr(F, prim.name), half)(*payloads, **params)
+                results = widened(getattr(F, prim.name), half)(*payloads, **params)
         except ValueError:
             if prim.broadcasts:
                 broadcast(*[p.shape for p in payloads])  # raises, and says which sizes differ
@@ -211,7 +211,7 @@ def _computes_in_half(prim: Primitive) -> bool:
     return prim.view or "dtype" in prim.params or prim.name in _OF_BITS
 
 
-def _half(prim: Primitive, payloads: list[Any]) -> Any:
+def half_of(prim: Primitive, payloads: list[Any]) -> Any:
     """Return the half-precision dtype of the arguments; None if there is none, or a wider float.
 
     See NOTE [half precision].
@@ -233,7 +233,7 @@ def _in(payload: Any, dtype: np.dtype[Any]) -> Any:
     return to_copy(payload, dtype) if payload.__class__ is np.ndarray else payload.astype(dtype)
 
 
-def _widened(kernel: Any, half: Any) -> Any:
+def widened(kernel: Any, half: Any) -> Any:
     """Return the kernel that computes in float32, and rounds its results."""
 
     def computed(*payloads: Any, **params: Any) -> Any:
@@ -288,7 +288,7 @@ def make_node(
     complexes = tuple([p.dtype.kind == "c" for p in payloads])
     plain = True not in complexes and (prim.conj == "explicit" or result.dtype.kind != "c")
     halves = None
-    if _half(prim, payloads) is not None:
+    if half_of(prim, payloads) is not None:
         halves = tuple([p.dtype if is_half(p.dtype) else None for p in payloads])
     lifted = not all(isinstance(p, _REAL) for p in payloads)
     mode = current_mode()
