@@ -170,8 +170,13 @@ def real_number(value: Any, x: TensorBase, op: str, arg: str) -> Any:
 
 def sizes_of(values: Sequence[Any], op: str, arg: str = "size") -> tuple[int, ...]:
     """Return sizes or dimensions given as ``(2, 3)`` or as one sequence ``((2, 3),)``."""
-    if len(values) == 1 and isinstance(values[0], tuple | list):
+    if len(values) == 1 and values[0].__class__ is not int and isinstance(values[0], tuple | list):
         values = values[0]
+    for value in values:
+        if value.__class__ is not int:
+            break
+    else:
+        return tuple(values)
     try:
         return tuple(map(whole, values))
     except TypeError:

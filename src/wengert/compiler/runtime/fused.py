@@ -80,7 +80,7 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     if are_rows and prod([shape[i] for i in dim]) < _SHORT:
         return None
     shapes = {arg.shape for arg in args if arg.__class__ is np.ndarray}
-    if len(shapes) > 1 and how == "elements":
+    if how == "elements" and (len(shapes) > 1 or args[0].size < _PIECE):
         how = "whole"
     kinds: list[Any] = []
     for i, arg in enumerate(args):
