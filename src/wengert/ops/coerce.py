@@ -39,6 +39,11 @@ def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
 
 def in_full(*tensors: Any) -> tuple[Any, ...]:
     """Return tensors; inside an `autocast`, those of 16 bits in float32."""
+    for tensor in tensors:
+        if tensor._payload.dtype.itemsize == 2:
+            break
+    else:
+        return tensors
     kinds = [tensor._payload.dtype for tensor in tensors]
     short = [kind.itemsize == 2 and is_differentiable(kind) for kind in kinds]
     if not any(short) or not mixes_dtypes():
