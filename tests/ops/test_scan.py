@@ -43,6 +43,16 @@ def test_running_extremes_gather_the_gradients_of_their_elements():
 # -- sums of exponentials -------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("count", [3, 20000])
+def test_running_products_are_in_double_precision(count):
+    x = wg.ones(count, 2)
+    x[:3] = wg.tensor([[1e-30], [1e-30], [1e30]])
+    found = x.cumprod(0)
+    assert found[1, 0] == 0
+    # in single precision all that follows would be 0
+    assert wg.allclose(found[2:], wg.tensor(1e-30), rtol=1e-6, atol=0)
+
+
 def test_running_sums_of_exponentials_neither_overflow_nor_underflow():
     for level in (1e4, -1e4):
         found = wg.full((3,), level, dtype=wg.float64).logcumsumexp(0)

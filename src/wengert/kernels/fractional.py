@@ -50,13 +50,12 @@ def fractional_max_pool_indices(
         shape[d + 1] = output_size[d]
         first = first * sizes[d] + begin.reshape(shape)
         offsets = (offsets[:, None] * sizes[d] + np.arange(kernel_size[d])).reshape(-1)
-    first = np.broadcast_to(first, (planes, *output_size)).reshape(planes, math.prod(output_size))
-    places = first.copy()
-    largest = np.take_along_axis(flat, places, 1)
-    for offset in offsets[1:]:
-        place = first + offset
-        value = np.take_along_axis(flat, place, 1)
-        above = (value > largest) | (value != value)
-        np.copyto(largest, value, where=above)
-        np.copyto(places, place, where=above)
+    first = first.reshape(planes, math.prod(output_size), 1)
+    each = flat[np.arange(planes)[:, None, None], first + offsets]
+    code = each.argmax(2)
+    odd = each != each
+    if np.count_nonzero(odd):
+        # the last NaN is the largest
+        code = np.where(odd.any(2), len(offsets) - 1 - odd[..., ::-1].argmax(2), code)
+    places = first[..., 0] + offsets[code]
     return places.reshape(*self.shape[: self.ndim - dims], *output_size)

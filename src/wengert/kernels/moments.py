@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base.error_states import errstate
 from wengert.kernels.protocols import largest, numbers, smallest
 from wengert.kernels.reduce import Dims, divided, extent
+from wengert.kernels.reducing import add as _sum
 from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.sums import dots, sums
 
@@ -31,22 +32,21 @@ def _parts(self: Any) -> Any:
     return self.view(self.real.dtype) if self.dtype.kind == "c" else self
 
 
-# invalid: the distance of an infinity from its mean is NaN
-@errstate(invalid="ignore", over="ignore")
 def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
     apart = self - centre
     spread = sums(_squares(apart), dim, keepdim)
-    if n:
-        # correct for the rounding error of the mean: T. F. Chan, G. H. Golub, R. J. LeVeque,
-        # "Algorithms for computing the sample variance", The American Statistician 37 (1983),
-        # 242-247
-        spread = spread - _squares(sums(apart, dim, keepdim)) / n
-        spread = np.maximum(spread, 0)
-    return spread
+    # correct for the rounding error of the mean: T. F. Chan, G. H. Golub, R. J. LeVeque,
+    # "Algorithms for computing the sample variance", The American Statistician 37 (1983), 242-247
+    return np.maximum(spread - _squares(sums(apart, dim, keepdim)) / n, 0) if n else spread
 
 
-def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """Return variances and means, in any precision, with reduced dimensions kept."""
+# invalid: the distance of an infinity from its mean is NaN
+# over: the variance of large numbers is infinite
+@errstate(invalid="ignore", over="ignore")
+def _moments(
+    self: Any, dim: Dims, correction: float, keepdim: bool, root: bool = False
+) -> tuple[Any, Any]:
+    """Return variances, or their roots, and means in any precision, with dimensions kept."""
     n = extent(self, dim)
     single = self.dtype.char == "f" and n - correction > 0
     if not single or self.size > _FEW:
@@ -54,22 +54,25 @@ def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
         centre = divided(sums(self, dim, True), n)
         spread = divided(_spread(self, centre, dim, keepdim, n), n - correction)
         if not single or (spread.size and spread.min() > _TINY and spread.max() < np.inf):
-            return spread, centre
+            return np.sqrt(spread) if root else spread, centre
     # few numbers cost nothing in double precision, which is more accurate; squares fit in it
     wide = self.astype(_DOUBLE)
     count, rest = numbers(wide, n, n - correction)
-    centre = sums(wide, dim, True) / count
-    return _spread(wide, centre, dim, keepdim, 0) / rest, centre
+    centre = _sum(wide, dim, None, None, True) / count
+    wide -= centre
+    wide *= wide
+    spread = _sum(wide, dim, None, None, keepdim) / rest
+    return (np.sqrt(spread) if root else spread).astype(_SINGLE), centre
 
 
 def var(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     """Return the variances along dimensions, by two passes."""
-    return _rounded(self, _moments(self, dim, correction, keepdim)[0])
+    return _moments(self, dim, correction, keepdim)[0]
 
 
 def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     """Return the standard deviations along dimensions, by two passes."""
-    return _rounded(self, np.sqrt(_moments(self, dim, correction, keepdim)[0]))
+    return _moments(self, dim, correction, keepdim, True)[0]
 
 
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
@@ -79,19 +82,12 @@ def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
 
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return the standard deviations and means along dimensions."""
-    spread, centre = _moments(self, dim, correction, keepdim)
-    return _with_mean(self, np.sqrt(spread), centre, keepdim)
+    return _with_mean(self, *_moments(self, dim, correction, keepdim, True), keepdim)
 
 
 def _with_mean(self: Any, spread: Any, centre: Any, keepdim: bool) -> tuple[Any, Any]:
     centre = centre.astype(self.dtype, copy=False)
-    return _rounded(self, spread), centre if keepdim else centre.reshape(spread.shape)[()]
-
-
-# over: the variance of large numbers is infinite
-@errstate(over="ignore")
-def _rounded(self: Any, found: Any) -> Any:
-    return found.astype(_SINGLE) if self.dtype.char == "f" else found
+    return spread, centre if keepdim else centre.reshape(spread.shape)[()]
 
 
 def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:

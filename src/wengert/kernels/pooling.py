@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.protocols import arange, beside, empty, is_numpys, zeros
+from wengert.kernels.protocols import largest as _largest
 from wengert.kernels.windows import (
     Along,
     Bins,
@@ -118,7 +119,7 @@ def _each(x: Any, dims: int, table: Any) -> Any:
 
 
 def _largest_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
-    return _each(x, dims, table).max(2).reshape(*x.shape[: x.ndim - dims], *shape)
+    return _largest(_each(x, dims, table), 2).reshape(*x.shape[: x.ndim - dims], *shape)
 
 
 def _found_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:

@@ -37,9 +37,13 @@ _SINGLE, _DOUBLE, _LONG = np.dtype(np.float32), np.dtype(np.float64), np.dtype(n
 _BLOCK = 16
 _TURN = 2.0 * math.pi
 _CONSTANTS = {
-    kind: tuple(np.array(value, kind) for value in (1.0, -2.0, _TURN))
+    kind: (
+        *[np.array(value, kind) for value in (1.0, -2.0, _TURN)],
+        np.dtype((np.void, kind.itemsize * _BLOCK // 2)),
+    )
     for kind in (_SINGLE, _DOUBLE)
 }
+"""The constants of Box and Muller's formula, and half a block as a single item."""
 _WIDE_RANGE = 1 << 28
 """The range from which PyTorch draws 64 bits for an integer, to avoid a skewed remainder."""
 _MANY = 4096
@@ -259,11 +263,10 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
 
 def _box_muller(unit: Any) -> Any:
     """Turn uniform numbers into normal ones: the first half of each block with the second."""
-    one, minus_two, turn = _CONSTANTS[unit.dtype]
+    one, minus_two, turn, half = _CONSTANTS[unit.dtype]
     # move each half block as a single item
-    half = np.dtype((np.void, unit.itemsize * _BLOCK // 2))
     halves = unit.view(half)
-    radius, angle = (halves[i::2].copy().view(unit.dtype) for i in (0, 1))
+    radius, angle = halves[0::2].copy().view(unit.dtype), halves[1::2].copy().view(unit.dtype)
     np.subtract(one, radius, radius)
     np.log(radius, radius)
     np.multiply(radius, minus_two, radius)

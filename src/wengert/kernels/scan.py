@@ -13,7 +13,7 @@ import numpy as np
 from wengert.base.error_states import errstate
 from wengert.kernels.protocols import contiguous, empty, is_numpys
 from wengert.kernels.reduce import places_of
-from wengert.kernels.sums import running_sums
+from wengert.kernels.sums import running
 
 _TURN = 2 * math.pi
 
@@ -25,22 +25,22 @@ def _flipped(self: Any, dim: int) -> Any:
     return self[(slice(None),) * dim + (slice(None, None, -1),)]
 
 
-def _accumulated(accumulate: Any, self: Any, dim: int, reverse: bool) -> Any:
+def _accumulated(ufunc: Any, self: Any, dim: int, reverse: bool) -> Any:
     if self.ndim == 0:
         return self.copy()
     if not reverse:
-        return accumulate(self, dim)
-    return _flipped(accumulate(_flipped(self, dim), dim), dim)
+        return running(ufunc, self, dim)
+    return _flipped(running(ufunc, _flipped(self, dim), dim), dim)
 
 
 def cumsum(self: Any, dim: int, reverse: bool) -> Any:
     """Return the sums of all elements up to each one, or with `reverse` from each one on."""
-    return _accumulated(running_sums, self, dim, reverse)
+    return _accumulated(np.add, self, dim, reverse)
 
 
 def cumprod(self: Any, dim: int, reverse: bool) -> Any:
     """Return the products of all elements up to each one, or with `reverse` from each one on."""
-    return _accumulated(np.multiply.accumulate, self, dim, reverse)
+    return _accumulated(np.multiply, self, dim, reverse)
 
 
 def shift(self: Any, dim: int, by: int, fill: float) -> Any:

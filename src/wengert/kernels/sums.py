@@ -269,14 +269,15 @@ def dots(rows: Any, others: Any) -> Any:
     return total + np.vecdot(rows[..., whole:], others[..., whole:]) if whole < length else total
 
 
-def running_sums(self: Any, dim: int) -> Any:
-    """Return the running sums along a dimension, in double precision."""
+def running(ufunc: Any, self: Any, dim: int) -> Any:
+    """Return the running sums or products along a dimension, computed in double precision."""
     wide = np.promote_types(self.dtype, np.float64)
-    if self.dtype.kind not in "fc" or self.dtype == wide or self.shape[dim] <= _LITTLE:
-        return np.add.accumulate(self, axis=dim)
+    short = ufunc is np.add and self.shape[dim] <= _LITTLE
+    if self.dtype.kind not in "fc" or self.dtype == wide or short:
+        return ufunc.accumulate(self, axis=dim)
     if self.size <= _NEAR:
-        sums_of_all = self.astype(wide, order="C")
-        return np.add.accumulate(sums_of_all, dim, None, sums_of_all).astype(self.dtype)
+        of_all = self.astype(wide, order="C")
+        return ufunc.accumulate(of_all, dim, None, of_all).astype(self.dtype)
     result = np.empty(self.shape, self.dtype)
     # fast along the fastest dimension, and for rows that are close in memory
     rows, sums_of_rows = (np.moveaxis(array, dim, -1) for array in (self, result))
@@ -286,6 +287,6 @@ def running_sums(self: Any, dim: int) -> Any:
         some = rows[i : i + step]
         single, total = memory[:, : len(some)]
         np.copyto(single, some)
-        np.add.accumulate(single, axis=-1, out=total)
+        ufunc.accumulate(single, axis=-1, out=total)
         sums_of_rows[i : i + step] = total
     return result

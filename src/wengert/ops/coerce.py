@@ -39,6 +39,11 @@ def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
 
 def in_full(*tensors: Any) -> tuple[Any, ...]:
     """Return tensors; inside an `autocast`, those of 16 bits in float32."""
+    for tensor in tensors:
+        if tensor._payload.dtype.itemsize == 2:
+            break
+    else:
+        return tensors
     kinds = [tensor._payload.dtype for tensor in tensors]
     short = [kind.itemsize == 2 and is_differentiable(kind) for kind in kinds]
     if not any(short) or not mixes_dtypes():
@@ -170,8 +175,13 @@ def real_number(value: Any, x: TensorBase, op: str, arg: str) -> Any:
 
 def sizes_of(values: Sequence[Any], op: str, arg: str = "size") -> tuple[int, ...]:
     """Return sizes or dimensions given as ``(2, 3)`` or as one sequence ``((2, 3),)``."""
-    if len(values) == 1 and isinstance(values[0], tuple | list):
+    if len(values) == 1 and values[0].__class__ is not int and isinstance(values[0], tuple | list):
         values = values[0]
+    for value in values:
+        if value.__class__ is not int:
+            break
+    else:
+        return tuple(values)
     try:
         return tuple(map(whole, values))
     except TypeError:

@@ -126,9 +126,10 @@ def permute(input: Any, *sizes: Any, dims: Any = None) -> Any:
             f"length of the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal "
             f"to len(dims) = {len(order)}"
         )
-    order = tuple([normal_dim(d, ndim) for d in order])
-    if len(set(order)) != ndim:
-        raise RuntimeError(f"permute(): duplicate dims are not allowed. Got {list(order)}")
+    if sorted(order) != [*range(ndim)]:
+        order = tuple([normal_dim(d, ndim) for d in order])
+        if len(set(order)) != ndim:
+            raise RuntimeError(f"permute(): duplicate dims are not allowed. Got {list(order)}")
     return T.permute(x, dims=order)
 
 
@@ -147,6 +148,10 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     """
     x = operand(input, "movedim")
     ndim = x._payload.ndim
+    if ndim and source.__class__ is int and destination.__class__ is int:
+        order = [*range(ndim)]
+        order.insert(normal_dim(destination, ndim), order.pop(normal_dim(source, ndim)))
+        return T.permute(x, dims=tuple(order))
     sources = source if isinstance(source, tuple | list) else (source,)
     places = destination if isinstance(destination, tuple | list) else (destination,)
     if len(sources) != len(places):

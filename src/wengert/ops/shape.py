@@ -81,10 +81,10 @@ def view(input: Any, *sizes: Any, dtype: Any = None, size: Any = None) -> Any:
     torch.Size([6])
     """
     x = operand(input, "view")
-    if size is not None and not sizes and dtype is None:
+    if not sizes and size is not None and dtype is None:
         sizes = (size,)
-    if dtype is None and len(sizes) == 1 and isinstance(sizes[0], DType):
-        dtype = sizes[0]
+    if len(sizes) == 1 and sizes[0].__class__ is DType:
+        (dtype,) = sizes
     if dtype is not None:
         return view_dtype(x, as_dtype(dtype))
     payload = x._payload

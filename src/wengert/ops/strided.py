@@ -31,6 +31,8 @@ Shape = tuple[int, ...]
 
 def is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
     """Return whether an array can be viewed in another shape without a copy."""
+    if payload.__class__ is np.ndarray and payload.flags.c_contiguous:
+        return True
     if isinstance(payload, Lifted) and payload.traced:
         if payload.flags.c_contiguous:
             return True

@@ -107,6 +107,7 @@ _moment(
     ),
     outputs=2,
     cases=_SAMPLES,
+    fused="few",
     doc="the variance and the mean along dimensions",
 )
 _moment(
@@ -118,6 +119,7 @@ _moment(
     ),
     outputs=2,
     cases=_SAMPLES,
+    fused="few",
     doc="the standard deviation and the mean along dimensions",
 )
 

@@ -339,6 +339,7 @@ _loss(
     ),
     cases=_pairs(),
     shows={**_REDUCTION, "weight": lambda: None, "pos_weight": lambda: None},
+    fused="few",
     doc="the cross entropy of sigmoid(self) and a target probability",
     lacks="complex",
 )
@@ -401,6 +402,7 @@ for _name, _several in (("nll_loss", False), ("nll_loss2d", True)):
         },
         cases=_class_cases(_several),
         flat=True,
+        fused="few",
         doc="minus the element of self for each target class, times the weight of the class",
         autocast="" if _several else "float32",
     )
@@ -426,5 +428,6 @@ linear(
         )
         for reduction in ("none", "mean", "sum")
     ),
+    fused="few",
     doc="the transpose of nll_loss",
 )

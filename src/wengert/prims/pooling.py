@@ -107,6 +107,7 @@ linear(
     vjp=(lambda F, g, indices, shape: F.pool_pick(g, indices, dims=len(shape)), None),
     layout="suggested",
     cases=(*_PUT, case((2, 3), lambda rng: np.array([[1, 1, 0], [2, 0, 2]]), shape=(3,))),
+    fused="few",
     doc="zeros to which elements are added at places of each plane",
     batching="leading",
 )
@@ -166,6 +167,7 @@ for _dims in (1, 2, 3):
         cases=_windowed(_dims, dilation=True),
         raises=False,
         flat=True,
+        fused="few",
         doc="the largest element of each window",
         autocast="float32" if _dims == 3 else "",
         batching="leading",
@@ -194,6 +196,7 @@ constant(
     refuses=not_implemented("max_pool2d"),
     cases=_windowed(2, dilation=True),
     layout="suggested",
+    fused="few",
     doc="where the largest element of each window is",
     raises=False,
     batching="leading",

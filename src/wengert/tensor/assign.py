@@ -385,11 +385,12 @@ def _set_at_once(self: Any, index: Any, value: Any) -> bool:
         return False
     payload = self._payload
     if advanced:
-        if self._edge is not None or not payload.flags.owndata:
+        if self._edge is not None:
             return False
         index = tuple([getattr(item, "_payload", item) for item in items])
-        if any(item is payload for item in index):
-            return False
+        for item in index:
+            if item.__class__ is np.ndarray and np.may_share_memory(item, payload):
+                return False
     if isinstance(value, TensorBase):
         if not holds(self, value) or (advanced and len(items) > 1):
             return False

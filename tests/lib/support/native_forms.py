@@ -56,8 +56,8 @@ def compiled(text: str) -> tuple[Any, str]:
 
 def call(engine: Any, arrays: Sequence[Any], *numbers: int) -> None:
     """Call the function ``f`` of a module with the addresses of arrays, and whole numbers."""
-    kinds = [ctypes.c_void_p] * len(arrays) + [ctypes.c_int64] * len(numbers)
-    function = ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address("f"))
+    types = [ctypes.c_void_p] * len(arrays) + [ctypes.c_int64] * len(numbers)
+    function = ctypes.CFUNCTYPE(None, *types)(engine.get_function_address("f"))
     function(*[array.ctypes.data for array in arrays], *numbers)
 
 

@@ -105,7 +105,7 @@ def _scanning(how: Callable[..., tuple[Sequence[np.dtype[Any]], Some]]) -> Calla
 def _cumulative(name: str) -> Callable[..., None]:
     def how(inner: Code, out: Array, source: Array) -> tuple[Sequence[np.dtype[Any]], Some]:
         # accumulate in double precision, as the kernel does
-        wide = _DOUBLE if name == "add" and out.dtype.kind == "f" else out.dtype
+        wide = _DOUBLE if out.dtype.kind == "f" else out.dtype
 
         def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
             value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
