@@ -48,15 +48,15 @@ def test_forward_over_reverse_against_differences(name):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
-def test_kernels_take_and_give_the_dtypes_that_are_tested(dtype):
+def test_kernels_take_the_dtypes_that_are_tested(dtype):
     for prim in TABLE.values():
         if supports(prim, dtype):
             sample = next(samples(prim, np.dtype(dtype), np.random.default_rng(0)))
             found = prim.kernel(*sample.arrays, **sample.params)
-            asked = np.finfo(sample.params.get("dtype") or dtype)
+            asked = sample.params.get("dtype") or dtype
             for one in found if isinstance(found, tuple) else (found,):
                 kind = np.asarray(one).dtype
-                as_precise = kind.kind not in "fc" or np.finfo(kind) == asked
+                as_precise = kind.kind not in "fc" or np.finfo(kind).bits == np.finfo(asked).bits
                 assert kind.kind in "biufc" and as_precise, (prim.name, kind)
 
 
