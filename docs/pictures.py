@@ -41,10 +41,7 @@ def front() -> object:
     """The gradient of the first example, as the front page shows it."""
 
     def y(x: wg.Tensor) -> wg.Tensor:
-        s = x.sin()
-        q = x**2
-        p = s * q
-        return p.sum()
+        return (x.sin() * x**2).sum()
 
     return dependency_graph(y, wg.tensor([0.5, 1.0, 2.0]))
 

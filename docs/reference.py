@@ -152,6 +152,10 @@ class Names(SphinxDirective):
         Classes without their members, or with those of their bases, too.
     sections
         A heading for each module that the things come from, which its docstring gives.
+    contents
+        Only the list of names, which links to their entries elsewhere.
+    unlisted
+        The entries without the list.
     """
 
     required_arguments = 1
@@ -164,6 +168,8 @@ class Names(SphinxDirective):
         "bare": directives.flag,
         "inherited": directives.flag,
         "sections": directives.flag,
+        "contents": directives.flag,
+        "unlisted": directives.flag,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -180,12 +186,14 @@ class Names(SphinxDirective):
         lines, heading = [], ""
         entries = self._ordered(place, names)
         sections = "sections" in self.options
-        if sections:
+        if "unlisted" in self.options:
+            pass
+        elif sections:
             for title, members in itertools.groupby(entries, key=lambda e: subject(e[0])):
                 lines += [f"**{title}:** {self._links(path, members)}", ""]
         elif len(entries) > 3:
             lines += [self._links(path, entries), ""]
-        for value, same in entries:
+        for value, same in () if "contents" in self.options else entries:
             if sections and heading != (heading := subject(value)):
                 lines += [f".. rubric:: {heading}", "   :heading-level: 2", ""]
             lines += self._entry(path, value, same)

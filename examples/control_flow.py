@@ -1,15 +1,15 @@
-"""Loops, conditions and recursion of Python, differentiated as they run.
+"""Python's loops, conditions and recursion, differentiated as they run.
 
-The graph is recorded while the program runs, so it holds the operations that were carried out this
-time: as many steps as the loop took, and the branch that was taken. There is no other syntax for
-that. How often a loop runs is not a smooth function of the values, and no part of the derivative.
+wengert records the graph while the program runs, so it holds the operations that this run computed:
+as many steps as the loop took, and the branch that was taken. You need no special syntax. How often
+a loop runs is not a smooth function of the values, so it does not contribute to the derivative.
 """
 
 import wengert as wg
 
 
 def doubled_until_large(a):
-    """Double a vector until its norm is 1000; negative sums count a hundredfold."""
+    """Double a vector until its norm is 1000; if its sum is negative, multiply it by 100."""
     b = a * 2
     while b.norm() < 1000:
         b = b * 2

@@ -1,13 +1,12 @@
 """A function written in C++, called through ctypes, with first and second derivatives.
 
-The function is a softened rectifier, ln(1 + exp(x)), with its derivative and its second derivative
-written out in C++ (a real program would have something that is hard to say in NumPy). The system's
-compiler makes a shared library of it in a temporary folder; ctypes calls it on the memory of
-arrays.
+The function is softplus, ln(1 + exp(x)). Its first and second derivatives are written in C++ as
+well. (A real program would call code that is hard to write in NumPy.) The example compiles a shared
+library in a temporary folder, and calls it through ctypes on the memory of arrays.
 
-The library's engine cannot look into C++. So the derivative is a `Function` of its own, whose
-derivative is given, too, and the program is checked by finite differences: a wrong sign in the C++
-code would show at once.
+wengert cannot see into C++. So the derivative is a `Function` of its own, which has a derivative as
+well, and the example compares both with finite differences: a wrong sign in the C++ code would show
+at once.
 """
 
 import ctypes
@@ -57,9 +56,9 @@ def compiler():
 
 
 def build(folder):
-    """Compile the source within `folder`, and load what comes of it.
+    """Compile the source in `folder`, and load the library.
 
-    The array types say what may be handed over: float64, one element after another. ctypes checks.
+    The argument types accept contiguous float64 arrays only; ctypes checks them.
     """
     source, library = os.path.join(folder, "softplus.cpp"), os.path.join(folder, "softplus.so")
     with open(source, "w", encoding="utf-8") as file:
@@ -75,7 +74,7 @@ def build(folder):
 
 
 def call(function, *tensors):
-    """Call a function of C++ on tensors; the result is a new tensor."""
+    """Call a C++ function on tensors, and return a new tensor."""
     arrays = [np.asarray(t.detach().numpy(), np.float64, order="C") for t in tensors]
     result = np.empty_like(arrays[-1])
     function(*arrays, result, result.size)
@@ -83,7 +82,7 @@ def call(function, *tensors):
 
 
 def softplus_of(functions):
-    """The differentiable function that computes by the compiled ones."""
+    """Return the differentiable function that calls the compiled ones."""
 
     class Softplus(Function):
         @staticmethod
@@ -103,7 +102,7 @@ def softplus_of(functions):
             return call(functions.softplus_slope, grad, x)
 
         @staticmethod
-        @once_differentiable  # C++ has no third derivative: to ask for it raises
+        @once_differentiable  # there is no third derivative in C++: asking for it raises
         def backward(ctx, grad_of_grad):
             grad, x = ctx.saved_tensors
             return (

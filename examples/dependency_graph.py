@@ -1,19 +1,18 @@
-"""The dependency graph of a function, and the two ways to differentiate along it.
+"""The dependency graph of a function, and two ways to differentiate along it.
 
     python dependency_graph.py            draws into a new temporary folder
     python dependency_graph.py pictures   draws into the folder pictures
 
-Take f(x) = (log x^2) * sin x + 1 / x. A computer evaluates it step by step, and each step is so
-simple that its derivative is in every table. Drawn as a graph, with the value of each step in a
-box and its derivative on the arrows, the chain rule becomes a walk: the derivative df/dx is the
-sum, over all paths from x to f, of the products of the derivatives along the path. There are two
-orders in which to add these up:
+Take f(x) = (log x^2) * sin x + 1 / x. A computer evaluates it in steps, each so simple that every
+table lists its derivative. Draw the steps as a graph, with values in the boxes and local
+derivatives on the arrows. By the chain rule, df/dx is the sum, over all paths from x to f, of the
+product of the derivatives along the path. There are two orders in which to compute this sum:
 
 * forward, from x to f: each box gets its tangent, the derivative of its value with respect to x;
 * backward, from f to x: each box gets its adjoint, the derivative of f with respect to its value.
 
-The program does both by hand, compares, and draws both sweeps: as .svg, and as .html, where they
-can be followed step by step.
+The program does both by hand, compares them with wengert, and draws both sweeps, as .svg and as
+.html pages that you can step through.
 """
 
 import argparse
@@ -36,7 +35,7 @@ def f(x):
 
 
 def forward_by_hand(x):
-    """The value and the derivative, together from the first step to the last."""
+    """Compute value and derivative together, from the first step to the last."""
     x_, (a, a_) = 1.0, (x**2, 2 * x)  # each value with its tangent
     b, b_ = math.log(a), a_ / a
     c, c_ = math.sin(x), math.cos(x) * x_
@@ -46,7 +45,7 @@ def forward_by_hand(x):
 
 
 def backward_by_hand(x):
-    """The value first; then the derivative, from the last step to the first."""
+    """Compute the value, and then the derivative from the last step to the first."""
     a = x**2
     b = math.log(a)
     c = math.sin(x)
@@ -57,7 +56,7 @@ def backward_by_hand(x):
     of_b, of_c = of_d * c, of_d * b  # d = b * c
     of_x += of_c * math.cos(x)  # c = sin(x)
     of_a = of_b / a  # b = log(a)
-    of_x += of_a * 2 * x  # a = x**2, and x has been used three times
+    of_x += of_a * 2 * x  # a = x**2: the third use of x
     return value, of_x
 
 

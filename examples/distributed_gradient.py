@@ -1,11 +1,11 @@
-"""A gradient over data in partitions: in this process, and on workers of which one is killed.
+"""A gradient over partitioned data: in this process, and on workers, one of which is killed.
 
 A loss over much data is a mean over partitions, and so is its gradient. `wengert.distributed` sends
-the parameters to wherever the partitions are, and adds what comes back as a tree, in an order that
-follows from the numbers of the partitions alone. So the result has the same bits in one process, on
-any number of workers, and if a worker dies on the way. Without Dask the program says how to get it.
+the parameters to the partitions, and adds up the gradients in a tree, in an order that depends only
+on the partition numbers. So the result has the same bits in one process, on any number of workers,
+and if a worker dies on the way. Without Dask, the program says how to install it.
 
-The second part, on three processes, runs where the command line asks for it: --workers.
+With --workers, the second part runs on three processes.
 """
 
 import argparse
@@ -23,7 +23,7 @@ ROWS, PARTITIONS = 2000, 8
 
 
 def make_data():
-    """Points of two classes, in partitions of different sizes."""
+    """Return points of two classes, in partitions of different sizes."""
     rng = np.random.default_rng(0)
     points = rng.normal(size=(ROWS, 5))
     labels = (points @ np.array([1.0, -2.0, 0.5, 0.0, 3.0]) + rng.normal(size=ROWS) > 0).astype(
@@ -41,7 +41,7 @@ def loss(weights, batch):
 
 
 def in_this_process(data):
-    """Value and gradient over partitions, beside those of all data at once; then a fit."""
+    """Compare value and gradient over partitions with those over all data; then fit."""
     value, gradient = wg.distributed.value_and_grad(loss)(np.zeros(5), data)
     points, labels = (wg.from_numpy(np.concatenate(part)) for part in zip(*data, strict=True))
     w = wg.zeros(5, dtype=wg.float64, requires_grad=True)
@@ -56,7 +56,7 @@ def in_this_process(data):
 
 
 def on_workers(data, expected):
-    """The same on three processes, one of which is killed in the middle."""
+    """Do the same on three processes, and kill one of them in the middle."""
     from distributed import Client, LocalCluster
 
     def slow(weights, batch):

@@ -1,25 +1,24 @@
-"""Custom Functions that can be differentiated twice: four right ways, and the wrong one.
+"""Custom Functions that you can differentiate twice: four right ways, and a wrong one.
 
-A `Function` gives its own derivative in `backward`. Whether that derivative can be differentiated
-again depends on one thing: whether `backward` computes it by operations that are recorded, from
-tensors that belong to the graph. Two facts decide that:
+The `backward` of a `Function` is its derivative. You can differentiate it again if it uses recorded
+operations on tensors that belong to the graph. Two facts decide which tensors do:
 
-* `forward` runs without recording. What it computes on its way is unknown to the graph.
-* `backward` is recorded when a second derivative is asked for (``create_graph=True``). The tensors
-  that it finds in ``ctx.saved_tensors`` belong to the graph if they are arguments or results.
+* `forward` runs without recording. The graph does not know the values that it computes on the way.
+* With ``create_graph=True``, `backward` is recorded. The tensors in ``ctx.saved_tensors`` belong to
+  the graph if they are arguments or results.
 
 So these are right:
 
 1. `Square` saves its argument.
 2. `Exp` saves its result.
-3. `Sinh` needs two intermediate values in `backward`, and returns them as further results: then
-   they are results, and belong to the graph. Gradients may arrive by them, too.
-4. `Cube` has a `backward` that nobody can record, since it is NumPy's (or written in C++). It is
-   called through a second Function, which has a `backward` of its own.
+3. `Sinh` needs two intermediate values in `backward`, and returns them as extra results. Then they
+   belong to the graph, and may receive gradients as well.
+4. `Cube` has a `backward` that cannot be recorded, because NumPy (or C++) computes it. So it calls
+   a second Function, which has its own `backward`.
 
 And this is wrong: `SinhBad` keeps its intermediate values as attributes of `ctx`. Its first
-derivative is right; in the graph of the second they would be constants, so it is refused, unless
-the Function says that it means that.
+derivative is right. A second derivative would treat the values as constants, so wengert refuses it,
+unless the Function declares that this is intended.
 """
 
 import numpy as np
@@ -58,7 +57,7 @@ class Exp(Function):
 
 
 class Sinh(Function):
-    """sinh(x), with exp(x) and exp(-x) as further results."""
+    """sinh(x), with exp(x) and exp(-x) as extra results."""
 
     @staticmethod
     def forward(ctx, x):
@@ -69,12 +68,12 @@ class Sinh(Function):
     @staticmethod
     def backward(ctx, grad, grad_rising, grad_falling):
         rising, falling = ctx.saved_tensors
-        # a second derivative sends gradients through the two further results
+        # a second derivative sends gradients through the two extra results
         return grad * (rising + falling) / 2 + grad_rising * rising - grad_falling * falling
 
 
 def sinh(x):
-    """The result that users want, without the two others."""
+    """Return the first result alone, which is what users want."""
     return Sinh.apply(x)[0]
 
 
@@ -93,7 +92,7 @@ class Cube(Function):
 
 
 class CubeBackward(Function):
-    """3 x² times a gradient, by NumPy: linear in the gradient; the derivative for x is 6 x."""
+    """3 x² times a gradient, by NumPy: linear in the gradient, and 6 x is its derivative in x."""
 
     @staticmethod
     def forward(ctx, grad, x):
@@ -107,7 +106,7 @@ class CubeBackward(Function):
 
 
 class SinhBad(Function):
-    """What not to do: intermediate values as attributes of ctx, not returned."""
+    """What not to do: keep intermediate values as attributes of ctx."""
 
     @staticmethod
     def forward(ctx, x):
@@ -154,7 +153,7 @@ def main():
             ask(SinhBad.apply, x)
         except RuntimeError as error:
             print(f"{ask.__name__} raises {type(error).__name__}: {error}")
-    # PyTorch's way, for those who mean it
+    # declares that this is intended, which gives PyTorch's result
     SinhBad.keeps_constants = True
     (slope,) = wg.autograd.grad(SinhBad.apply(x), x, create_graph=True)
     print(f"as a constant, its slope is {slope.item():.6f} and has no history: {slope.grad_fn}")

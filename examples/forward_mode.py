@@ -1,8 +1,8 @@
 """Forward mode: derivatives carried along with the values.
 
-Reverse mode goes back from one result to all inputs. Forward mode goes along with the computation
-from one direction in the inputs to all results, and keeps nothing for later: right for functions
-with few inputs and many outputs, and for products of Jacobians or Hessians with a vector.
+Reverse mode goes back from one result to all inputs. Forward mode follows the computation from one
+direction of the inputs to all results, and keeps nothing for later. Use it for functions with few
+inputs and many outputs, and for products of Jacobians or Hessians with a vector.
 """
 
 import wengert as wg
@@ -11,7 +11,7 @@ from wengert.func import grad, jacfwd, jvp
 
 
 def orbit(angle_and_radius):
-    """A curve in space, a point for each of 200 times, from two numbers."""
+    """Return a curve in space, a point for each of 200 times, from two numbers."""
     angle, radius = angle_and_radius
     t = wg.linspace(0.0, 6.0, 200, dtype=wg.float64)
     return wg.stack([radius * wg.cos(t + angle), radius * wg.sin(t + angle), t * angle])
@@ -29,7 +29,7 @@ def main():
     print("200 points in space:", tuple(points.shape), "and how they move:", tuple(motion.shape))
     print("  the first moves by", motion[:, 0].numpy().round(4))
 
-    # all directions: a Jacobian with 600 rows by two passes forward, where reverse mode needs 600
+    # all directions: a Jacobian with 600 rows in two forward passes; reverse mode would need 600
     print("Jacobian:", tuple(jacfwd(orbit)(inputs).shape))
 
     # the same by hand: a dual number is a value and its tangent

@@ -1,4 +1,4 @@
-"""A program for HIPS autograd, run as it is, and then written in wengert's own style.
+"""A program for HIPS autograd, run with another import, and rewritten in wengert's own style.
 
 The original: logistic regression, with the gradient of the loss as a function, and products with
 its Hessian for a step of Newton's method by conjugate gradients::
@@ -16,9 +16,9 @@ its Hessian for a step of Newton's method by conjugate gradients::
     for step in range(6):
         weights = weights - solve(lambda v: product(weights, v), gradient(weights))
 
-Under `wengert.compat.autograd` only the import lines change. In wengert's own style NumPy itself
-computes on tensors; `wengert.func` has `grad`, and `linearize`, which gives a function's value and
-a function for products with its Jacobian: of the gradient, products with the Hessian.
+Under `wengert.compat.autograd` only the import lines change. In wengert's own style, NumPy itself
+computes on tensors. `wengert.func` has `grad`, and `linearize`, which returns a function's value
+and a function that multiplies vectors by its Jacobian; the Jacobian of the gradient is the Hessian.
 """
 
 import numpy
@@ -29,7 +29,7 @@ from wengert.compat.autograd import grad, hessian_vector_product
 
 
 def data():
-    """Points in three dimensions, and labels 1 and -1."""
+    """Return points in three dimensions, and labels 1 and -1."""
     rng = numpy.random.default_rng(0)
     inputs = rng.normal(size=(200, 3))
     noise = rng.normal(0, 0.5, 200)
@@ -37,7 +37,7 @@ def data():
 
 
 def solve(product, b, steps=10):
-    """Conjugate gradients: the x with product(x) = b."""
+    """Return the x with product(x) = b, by conjugate gradients."""
     x, r = 0 * b, b
     p, size = r, numpy.dot(r, r)
     for _ in range(steps):
@@ -52,7 +52,7 @@ def solve(product, b, steps=10):
 
 
 def as_in_autograd(inputs, targets):
-    """The original, with other import lines."""
+    """Run the original, with other import lines."""
 
     def loss(weights):
         scores = np.dot(inputs, weights)
@@ -69,7 +69,7 @@ def as_in_autograd(inputs, targets):
 
 
 def as_in_wengert(inputs, targets):
-    """The same program."""
+    """Run the rewritten program."""
 
     def loss(weights):
         scores = numpy.dot(inputs, weights)

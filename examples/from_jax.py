@@ -1,7 +1,7 @@
-"""A program for JAX, run as it is, and then written in wengert's own style.
+"""A program for JAX, run with another import, and rewritten in wengert's own style.
 
-The original: a small network, its parameters in a list of dictionaries, the gradient of the loss as
-a function, compiled, and an update that builds new parameters::
+The original: a small network with its parameters in a list of dictionaries, the gradient of the
+loss as a function, and a compiled update that builds new parameters::
 
     import jax
     import jax.numpy as jnp
@@ -21,8 +21,8 @@ a function, compiled, and an update that builds new parameters::
 
     per_example = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))(params, x, y)
 
-Under `wengert.compat.jax` only the import lines change. In wengert's own style `wengert.func` has
-the same transforms, of the same names; parameters may be changed in place, so `update` does that.
+Under `wengert.compat.jax` only the import lines change. In wengert's own style, `wengert.func` has
+the same transforms under the same names, and `update` changes the parameters in place.
 """
 
 import numpy
@@ -33,7 +33,7 @@ import wengert.compat.jax.numpy as jnp
 
 
 def data():
-    """A sine, and parameters to start from, as NumPy's arrays."""
+    """Return points of a sine, and initial parameters, as NumPy arrays."""
     rng = numpy.random.default_rng(0)
     x = numpy.linspace(-2, 2, 64, dtype=numpy.float32)[:, None]
     start = [
@@ -44,7 +44,7 @@ def data():
 
 
 def as_in_jax(x, y, start):
-    """The original, with other import lines."""
+    """Run the original, with other import lines."""
 
     def predict(params, x):
         for layer in params[:-1]:
@@ -68,7 +68,7 @@ def as_in_jax(x, y, start):
 
 
 def as_in_wengert(x, y, start):
-    """The same program."""
+    """Run the rewritten program."""
 
     def loss(params, x, y):
         for layer in params[:-1]:

@@ -1,4 +1,4 @@
-"""A program for MXNet, run as it is, and then written in wengert's own style.
+"""A program for MXNet, run with another import, and rewritten in wengert's own style.
 
 The original, line by line::
 
@@ -16,10 +16,9 @@ The original, line by line::
             for param in (w, b):
                 param[:] = param - 0.1 * param.grad / len(X)
 
-Under `wengert.compat.mxnet` only the import line changes. In wengert's own style four things do:
-leaves are marked by `requires_grad_`; recording is the rule, and updates are what is put under
-`no_grad`; a loss of several elements is summed by the program; and gradients, which are added up,
-are cleared after use.
+Under `wengert.compat.mxnet` only the import line changes. In wengert's own style four things
+change: `requires_grad_` marks leaves; everything is recorded, except updates under `no_grad`; the
+program sums a loss of several elements; and it clears gradients after use, because they add up.
 """
 
 import numpy
@@ -29,7 +28,7 @@ from wengert.compat.mxnet import autograd, np, npx
 
 
 def data():
-    """Examples of a linear function with some noise, in batches of 10."""
+    """Return examples of a linear function with some noise, in batches of 10."""
     rng = numpy.random.default_rng(0)
     X = rng.normal(size=(200, 2)).astype("float32")
     y = (X @ [[2.0], [-3.4]] + 4.2 + rng.normal(0, 0.01, (200, 1))).astype("float32")
@@ -37,7 +36,7 @@ def data():
 
 
 def as_in_mxnet(batches):
-    """The original, with another import line."""
+    """Run the original, with another import line."""
     npx.set_np()
     w, b = np.array([[0.01], [-0.01]]), np.zeros(1)
     w.attach_grad()
@@ -54,7 +53,7 @@ def as_in_mxnet(batches):
 
 
 def as_in_wengert(batches):
-    """The same program."""
+    """Run the rewritten program."""
     w = wg.tensor([[0.01], [-0.01]], requires_grad=True)
     b = wg.zeros(1, requires_grad=True)
     for _ in range(3):

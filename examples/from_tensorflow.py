@@ -1,7 +1,7 @@
-"""A program for TensorFlow, run as it is, and then written in wengert's own style.
+"""A program for TensorFlow, run with another import, and rewritten in wengert's own style.
 
-The original: variables, a tape that records a loss and its gradient, a second tape around it for a
-penalty on that gradient, and updates by hand::
+The original: variables, a tape that records a loss and its gradient, an inner tape for a penalty on
+the slope, and updates by hand::
 
     import tensorflow as tf
 
@@ -20,8 +20,8 @@ penalty on that gradient, and updates by hand::
         b.assign_sub(0.5 * db)
 
 Under `wengert.compat.tensorflow` only the import line changes. In wengert's own style there is no
-tape to open: what comes of tensors that require a gradient is recorded, and ``create_graph=True``
-is what the outer tape was for.
+tape to open: operations on tensors that require a gradient are recorded, and ``create_graph=True``
+replaces the outer tape.
 """
 
 import numpy
@@ -31,14 +31,14 @@ import wengert.compat.tensorflow as tf
 
 
 def data():
-    """Points, and on which side of a line they are."""
+    """Return points, and on which side of a line each lies."""
     rng = numpy.random.default_rng(0)
     x = rng.normal(size=(100, 2)).astype("float32")
     return x, numpy.sign(x @ [[1.0], [-0.5]] + 0.2).astype("float32")
 
 
 def as_in_tensorflow(x, y):
-    """The original, with another import line."""
+    """Run the original, with another import line."""
     x, y = tf.constant(x), tf.constant(y)
     w = tf.Variable(tf.zeros((2, 1)))
     b = tf.Variable(0.0)
@@ -57,7 +57,7 @@ def as_in_tensorflow(x, y):
 
 
 def as_in_wengert(x, y):
-    """The same program."""
+    """Run the rewritten program."""
     x, y = wg.from_numpy(x).requires_grad_(), wg.from_numpy(y)
     w = wg.zeros(2, 1, requires_grad=True)
     b = wg.tensor(0.0, requires_grad=True)

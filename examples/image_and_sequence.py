@@ -1,11 +1,11 @@
 """A convolutional network and an LSTM that read handwritten digits.
 
-The first sees an image as pixels and their neighbours, the second as a sequence of rows from top to
-bottom. Both learn from 1,442 images and are tested on 355 that they have not seen. After 20 epochs
-the first reads more than 98 % of these right, the second more than 97 %.
+The first sees an image as pixels with their neighbours, the second as a sequence of rows from top
+to bottom. Both learn from 1,442 images, and are tested on 355 that they have not seen. After 20
+epochs the first reads more than 98 % of these correctly, the second more than 97 %.
 
-The file is written for PyTorch as much as for wengert: change the import line and it runs there,
-from the same initial weights, with the same draws.
+Change the import line, and the file runs on PyTorch, from the same initial weights and with the
+same random numbers.
 """
 
 import sys
@@ -36,7 +36,7 @@ class Convolutional(nn.Module):
         self.classify = nn.Linear(32 * 2 * 2, 10)
 
     def forward(self, images):
-        """Ten numbers for each image; the greatest names the digit."""
+        """Return ten scores for each image; the largest one names the digit."""
         return self.classify(self.dropout(self.features(images.unsqueeze(1))))
 
 
@@ -49,7 +49,7 @@ class Recurrent(nn.Module):
         self.classify = nn.Linear(64, 10)
 
     def forward(self, images):
-        """As above."""
+        """Return ten scores for each image."""
         states, _ = self.read(images)
         return self.classify(states[:, -1])
 

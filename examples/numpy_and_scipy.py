@@ -1,15 +1,16 @@
 """Functions written with NumPy and SciPy.
 
-There are two ways for a function of NumPy's or SciPy's into a differentiated program.
+A NumPy or SciPy function gets into a differentiated program in one of two ways.
 
-Where the library knows the function, it is called on tensors as it is: `fft_product` below is
-NumPy's own code, and differentiates to any order.
+If wengert knows the function, call it on tensors: `fft_product` below is ordinary NumPy code, with
+derivatives of any order.
 
-Where it does not (SciPy's `convolve2d` sees arrays only), a `Function` wraps the call and gives the
-derivative. For a correlation with a kernel that is quickly said: by the image it is the full
-convolution with the same kernel, by the kernel the correlation of the image with the gradient. Both
-are SciPy's again, so each gets a `Function` of its own, whose derivatives are the others'. That
-closes the circle: the second, third, ... derivative is there.
+If it does not (SciPy's `convolve2d` only sees arrays), wrap the call in a `Function` and state the
+derivative. For a correlation with a kernel that is easy. The gradient with respect to the image is
+the full convolution of the incoming gradient with the kernel; the gradient with respect to the
+kernel is the correlation of the image with the incoming gradient. SciPy computes these as well, so
+each is a `Function`, and the derivatives of each call the other. That gives derivatives of any
+order.
 """
 
 import numpy as np
@@ -24,17 +25,17 @@ except ImportError:  # SciPy is optional
 
 
 def fft_product(signal, kernel):
-    """The circular convolution of two signals, by Fourier transforms of NumPy's."""
+    """Return the circular convolution of two signals, by NumPy's Fourier transforms."""
     return np.fft.irfft(np.fft.rfft(signal) * np.fft.rfft(kernel), n=len(signal))
 
 
 def by_scipy(function, *tensors, **options):
-    """Call a function of SciPy's on the arrays of tensors; the result has no history."""
+    """Call a SciPy function on the arrays of tensors; the result has no history."""
     return wg.from_numpy(function(*[t.detach().numpy() for t in tensors], **options))
 
 
 class Correlate(Function):
-    """The correlation of an image with a kernel, where the kernel lies within the image."""
+    """The correlation of an image with a kernel, at the places where the kernel fits inside."""
 
     @staticmethod
     def forward(ctx, image, kernel):
@@ -48,7 +49,7 @@ class Correlate(Function):
 
 
 class Spread(Function):
-    """The full convolution of a gradient with a kernel: where each element came from."""
+    """The full convolution of a gradient with a kernel."""
 
     @staticmethod
     def forward(ctx, grad, kernel):

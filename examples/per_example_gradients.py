@@ -1,9 +1,9 @@
 """The gradient of each example of a batch, without a loop over the examples.
 
 A backward pass from the loss of a batch gives the sum of the gradients of its examples. Sometimes
-each by itself is wanted: to clip those of outliers (as private training does), or to see how much
-they disagree. `grad` makes of the loss of one example a function that gives its gradient; `vmap`
-makes of that one for a whole batch. It runs each operation once for all examples.
+you want each of them: to clip outliers, as private training does, or to see how much they disagree.
+`grad` turns the loss of one example into its gradient, and `vmap` maps that over a batch. Each
+operation runs once, for all examples.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from wengert.func import grad, vmap
 
 
 def loss(parameters, x, y):
-    """The loss of a small network on one example: its features `x`, its class `y` (0 or 1)."""
+    """Return the loss of a small network on one example, with features `x` and class `y`."""
     hidden = wg.tanh(parameters["W1"] @ x + parameters["b1"])
     score = parameters["w2"] @ hidden
     return wg.nn.functional.softplus(score) - y * score
@@ -26,7 +26,7 @@ def main():
     inputs = wg.from_numpy(rng.normal(size=(16, 3)))
     labels = wg.from_numpy((rng.random(16) < 0.5).astype(float))
 
-    # the parameters are the same for all examples, the two others have one row for each
+    # all examples share the parameters; the other arguments have one row for each
     each = vmap(grad(loss), in_dims=(None, 0, 0))(parameters, inputs, labels)
     print("gradients for", len(inputs), "examples:")
     for name, gradient in each.items():

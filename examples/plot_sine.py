@@ -1,11 +1,11 @@
-"""sin and its derivative, which nobody wrote down: found by a backward pass, and plotted.
+"""sin and its derivative, found by a backward pass, and plotted.
 
     python plot_sine.py             prints a table
     python plot_sine.py sine.png    draws the two curves into a file, with matplotlib
 
-The derivative at all points comes of one backward pass: every value depends on its own point only,
-so the gradient of the sum of the values holds the derivative at each. matplotlib takes the tensors
-as they are, once they need no gradient (`detach`).
+One backward pass gives the derivative at all points: every value depends only on its own point, so
+the gradient of the sum of the values holds the derivative at each. After `detach` a tensor needs no
+gradient, and matplotlib takes it like an array.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import wengert as wg
 
 
 def curve(count):
-    """Points between -2π and 2π, with sin and its derivative there."""
+    """Return points between -2π and 2π, with sin and its derivative there."""
     x = wg.linspace(-2 * wg.pi, 2 * wg.pi, count, dtype=wg.float64, requires_grad=True)
     y = wg.sin(x)
     y.sum().backward()
@@ -24,7 +24,7 @@ def curve(count):
 
 
 def table(x, y, slope):
-    """The curves as text: a row for each point, with a bar for the slope."""
+    """Return the curves as text: a row for each point, with a bar for the slope."""
     print("       x    sin(x)     slope")
     for point, value, tilt in zip(x, y, slope, strict=True):
         bar = " " * round(8 + 8 * tilt.item()) + "*"
@@ -32,7 +32,7 @@ def table(x, y, slope):
 
 
 def plot(path):
-    """Draw the curves into a file; False if matplotlib is not installed."""
+    """Draw the curves into a file; return False if matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         return False
     figure = importlib.import_module("matplotlib.figure").Figure()  # for files, without a window

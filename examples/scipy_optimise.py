@@ -1,8 +1,8 @@
 """SciPy's optimisers, with derivatives that nobody has to write.
 
 `wengert.scipy.minimize` is `scipy.optimize.minimize` with ``jac`` and ``hess`` supplied. The
-example fits the centres, widths and weights of two bell curves to a sample, by the likelihood:
-parameters of different kinds, kept in a dictionary, and a function written in NumPy.
+example fits the centres, widths and weights of two bell curves to a sample, by maximum likelihood.
+The parameters are of different kinds, kept in a dictionary, and the function is written in NumPy.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import wengert as wg
 
 
 def negative_log_likelihood(p, sample):
-    """How unlikely a sample is under two bell curves; widths and weights by their logarithms."""
+    """Return how unlikely a sample is under two bell curves, given logs of widths and weights."""
     weights = p["log_weights"] - np.logaddexp.reduce(p["log_weights"])
     z = (sample[:, None] - p["centres"]) * np.exp(-p["log_widths"])
     each = weights - p["log_widths"] - 0.5 * z**2 - 0.5 * np.log(2 * np.pi)

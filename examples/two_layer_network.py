@@ -1,12 +1,12 @@
-"""A network of two layers, trained by a backward pass and a rule for updates, and nothing else.
+"""A network of two layers, trained with a backward pass and a hand-written update.
 
-64 examples with 1000 features each go through 100 hidden units to 10 outputs; the loss is the sum
-of the squares of the errors. The data are random, so the network learns them by heart.
+64 examples with 1000 features each go through 100 hidden units to 10 outputs. The loss is the sum
+of the squared errors. The data are random, so the network learns them by heart.
 
-Three things are worth a look. The forward pass is ordinary arithmetic; `backward` computes the
-gradients of the two weight matrices from it. The updates are made under `no_grad`: they change the
-weights, and are not part of the function that is differentiated. And gradients are added to what is
-there, so they are cleared before the next pass.
+Note three things. The forward pass is ordinary arithmetic, from which `backward` computes the
+gradients of both weight matrices. The updates run under `no_grad`: they change the weights, but are
+not part of the function that is differentiated. And gradients add up, so the program clears them
+before the next pass.
 """
 
 import wengert as wg

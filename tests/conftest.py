@@ -54,7 +54,7 @@ def pytest_generate_tests(metafunc):
     """Of a test marked ``sampled(n)``, one in n of its cases is run; the others become slow.
 
     A run without slow tests does not even collect them: that took as long as collecting all others.
-    So it is with tests of PyTorch, where ``-m`` leaves them out or the others.
+    The same holds for tests of PyTorch if ``-m`` leaves these or the others out.
     """
     yield
     calls, test = metafunc._calls, metafunc.definition

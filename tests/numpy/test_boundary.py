@@ -44,7 +44,7 @@ def drawn_of_old(t):
 
 
 def told(error):
-    """The text of an error and of those that it comes of, as Python shows them."""
+    """The text of an error and of its causes, as Python shows them."""
     texts = []
     while error is not None:
         texts.append(f"{type(error).__name__}: {error}")

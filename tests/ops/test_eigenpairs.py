@@ -51,21 +51,3 @@ def test_the_number_of_pairs_is_that_of_the_first_guess():
     assert wg.lobpcg(A, X=wg.eye(6, 3, dtype=wg.float64))[1].shape == (6, 3)
     with pytest.raises(ValueError, match="7 eigenpairs are wanted of a matrix of 6 rows"):
         wg.lobpcg(A, k=7)
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("largest", [True, False])
-def test_pairs_are_those_of_pytorch(largest):
-    torch = pytest.importorskip("torch")
-    a, b = _matrix(9, 9).numpy(), _matrix(9, 9, seed=1).numpy()
-    X = np.random.default_rng(2).random((9, 2))
-    for B in (None, b):
-        ours = _signed(
-            *wg.lobpcg(wg.tensor(a), 2, None if B is None else wg.tensor(B), largest=largest)
-        )
-        t = torch.tensor
-        theirs = _signed(
-            *torch.lobpcg(t(a), 2, None if B is None else t(B), X=t(X), niter=500, largest=largest)
-        )
-        for mine, other in zip(ours, theirs, strict=True):
-            np.testing.assert_allclose(mine.numpy(), other.numpy(), atol=1e-6)

@@ -30,6 +30,14 @@ def test_the_pythons_that_are_named_are_those_with_wheels_and_tests():
     assert wheels.split() == [f"cp{version.replace('.', '')}-*" for version in named]
 
 
+def test_the_size_in_the_readme_is_that_of_the_package():
+    files = [path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    python = [path for path in files if "native" not in path.relative_to(ROOT / "src").parts[:2]]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    stated = float(re.search(r"^\| installed, in MB [^|]*\| ([\d.]+) ", readme, re.MULTILINE)[1])
+    assert sum(path.stat().st_size for path in python) / 1e6 == pytest.approx(stated, abs=0.5)
+
+
 def test_numpy_is_the_one_thing_that_is_needed():
     assert [re.match(r"\w+", one).group() for one in PROJECT["dependencies"]] == ["numpy"]
 

@@ -124,3 +124,9 @@ def test_the_line_search_has_its_private_name():
         results.append((round(value, 3), [round(v, 3) for v in grad.tolist()], count, float(t)))
     assert results[0][:3] == results[1][:3]
     assert abs(results[0][3] - results[1][3]) < 1e-5
+
+
+def test_tensors_have_no_public_name_but_pytorchs():
+    names = {name for cls in wg.Tensor.__mro__ for name in vars(cls) if name[0] != "_"}
+    # the array API standard's
+    assert names - {*dir(torch.Tensor)} == {"to_device"}

@@ -105,7 +105,7 @@ def test_only_the_first_value_is_named(caught):
     assert len(caught) == 1 and "log gave -inf" in texts(caught)[0]
 
 
-def test_another_context_looks_anew(caught):
+def test_another_context_looks_again(caught):
     for _ in range(2):
         with looking():
             leaf([0.0]).log()

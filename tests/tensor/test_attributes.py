@@ -46,11 +46,3 @@ def test_a_subclass_may_have_attributes_of_any_name():
     y.backward()
     wg.testing.assert_close(leaf.grad, wg.tensor([1.0, 2.0]))
     assert (y.edge, y.payload, y.array(), y.namespace) == ("mine",) * 4
-
-
-@pytest.mark.torch
-def test_tensors_have_no_public_name_but_pytorchs():
-    torch = pytest.importorskip("torch")
-    names = {name for cls in wg.Tensor.__mro__ for name in vars(cls) if name[0] != "_"}
-    # the array API standard's
-    assert names - {*dir(torch.Tensor)} == {"to_device"}

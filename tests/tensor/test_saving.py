@@ -247,29 +247,6 @@ def test_a_file_written_by_others_is_a_dictionary_of_tensors(tmp_path):
     loaded["a"][0] = 5
 
 
-@pytest.mark.torch
-def test_pytorch_and_wengert_read_each_others_files(tmp_path):
-    torch = pytest.importorskip("torch")
-    safetensors_torch = pytest.importorskip("safetensors.torch")
-    save({"a": wg.arange(3.0), "h": wg.ones(2, dtype=wg.float16)}, tmp_path / "f")
-    theirs = safetensors_torch.load_file(tmp_path / "f")
-    assert theirs["a"].tolist() == [0.0, 1.0, 2.0] and theirs["h"].dtype == torch.float16
-    safetensors_torch.save_file({"w": torch.arange(4).reshape(2, 2)}, tmp_path / "g")
-    assert wg.load(tmp_path / "g")["w"].tolist() == [[0, 1], [2, 3]]
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("dtype", ["float8_e5m2", "float8_e4m3fn"])
-@pytest.mark.parametrize("by_path", [True, False])
-def test_a_tensor_of_an_unknown_type_is_named(tmp_path, dtype, by_path):
-    torch = pytest.importorskip("torch")
-    safetensors_torch = pytest.importorskip("safetensors.torch")
-    path = tmp_path / "f"
-    safetensors_torch.save_file({"w": torch.ones(2).to(getattr(torch, dtype))}, path)
-    with pytest.raises(TypeError, match=r"holds a tensor.* of a type that does not exist here"):
-        wg.load(path if by_path else io.BytesIO(path.read_bytes()))
-
-
 # -- what goes wrong -------------------------------------------------------------------------------
 
 

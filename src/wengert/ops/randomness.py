@@ -18,7 +18,7 @@ from wengert.tape.modes import NO_GRAD, current_mode, traced
 
 
 def check_randomness() -> None:
-    """Refuse to draw where `vmap` has not been told what that means."""
+    """Refuse to draw under a `vmap` whose ``randomness`` does not allow it."""
     mode = current_mode()
     if mode is None or not mode.levels:
         return

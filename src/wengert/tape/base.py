@@ -97,7 +97,7 @@ class Extra:
     ended = False
 
     def state(self, besides: frozenset[str]) -> tuple[tuple[str, Any], ...]:
-        """Return the attributes that differ from those of a new tensor, but for `besides`."""
+        """Return the attributes that differ from those of a new tensor, except `besides`."""
         return tuple(
             (name, value)
             for name, value in vars(self).items()

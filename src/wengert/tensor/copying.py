@@ -145,7 +145,7 @@ def warn_of_hooks(tensor: Any) -> None:
         if not getattr(hook, "__torch_unserializable__", False):
             warn(
                 f"backward hook {hook!r} on tensor will not be serialized. A copy or a file has no "
-                "hooks: register them again on what comes of it.",
+                "hooks: register them again on the copy.",
             )
 
 

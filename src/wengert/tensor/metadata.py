@@ -103,8 +103,9 @@ class TensorMetadata(StorageMethods):
 
         Parameters
         ----------
-        ambiguity_check : bool or list of memory_format. Whether to raise where another order is as
-            right: if a size is 1 or two strides are equal; given formats, unless exactly one fits.
+        ambiguity_check : bool or list of memory_format. Whether to raise if the order is
+            ambiguous: if a size is 1 or two strides are equal; given formats, unless exactly one
+            fits.
         """
         steps, formats = self.stride(), ambiguity_check
         if not isinstance(formats, bool):

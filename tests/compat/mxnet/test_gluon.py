@@ -399,6 +399,7 @@ def test_parts_of_a_batch_that_does_not_divide():
     for size, expected in ((11, [4, 4, 3]), (3, [1, 1, 1, 0, 0])):
         parts = gluon.utils.split_data(np.arange(size), len(expected), even_split=False)
         assert [len(part) for part in parts] == expected
+        assert [value for part in parts for value in part.asnumpy().tolist()] == [*range(size)]
 
 
 def test_scores_of_batches():

@@ -46,8 +46,8 @@ OURS = (
         "rsub",
     ),
     Deviation(
-        "A reversed operator that is called by its name with a number for the tensor swaps the "
-        "two.",
+        "A reversed operator that you call by name, with a number in place of the tensor, swaps "
+        "the two.",
         ("descriptor", "'int' object has no attribute 'reciprocal'"),
         "__radd__ __rand__ __rdiv__ __rmul__ __ror__ __rxor__",
     ),
@@ -58,43 +58,43 @@ OURS = (
     ),
     Deviation("NumPy has no complex numbers of 32 bits.", _ABSENT, "chalf complex view_as_complex"),
     Deviation(
-        "A backward pass does not start from a sparse tensor: make it dense first.",
+        "A backward pass cannot start from a sparse tensor: make it dense first.",
         ("must be a Tensor or a GradientEdge, but got SparseTensor",),
         "to_sparse",
     ),
     Deviation(
-        "An array is all the memory that there is to a tensor made from it.",
+        "A tensor created from an array can reach only the memory of that array.",
         ("result differs", "out of bounds for storage"),
         "as_strided/partial_views",
     ),
     Deviation(
-        "Numbers that are drawn have no history.",
+        "Random numbers have no history.",
         ("requires_grad False",),
         "bernoulli",
     ),
     Deviation(
-        "At zero the second derivative of a norm is 0; in PyTorch it is NaN, or refused.",
+        "At zero the second derivative of a norm is 0; in PyTorch it is NaN, or raises.",
         ("derivative 2.*PyTorch's .nan", "derivative 2: we raise"),
         "linalg.norm/subgradients_at_zero",
     ),
     Deviation(
-        "Residuals that are empty, since the system is not overdetermined, have no history.",
+        "Residuals have no history if they are empty because the system is not overdetermined.",
         ("result 1: requires_grad False",),
         "linalg.lstsq linalg.lstsq/grad_oriented",
     ),
     Deviation(
-        "A dimension that is out of range is an IndexError; here alone PyTorch fails in a check "
-        "of its own.",
+        "A dimension out of range raises IndexError; in PyTorch this function fails an internal "
+        "check.",
         ("static_cast.*IndexError: Dimension out of range",),
         "narrow_copy",
     ),
     Deviation(
-        "One wording; in PyTorch it depends on whether the positions are needed.",
+        "The error has one wording; in PyTorch it depends on whether the positions are returned.",
         ("pad (must be non-negative|should be at most half).*max_pool1d\\(\\) padding",),
         "nn.functional.max_pool1d",
     ),
     Deviation(
-        "Small integers do not overflow where neighbours are added.",
+        "Small integers do not overflow when neighbours are added.",
         ("u?int8 (function|method): result differs",),
         "cumulative_trapezoid trapezoid trapz",
     ),
@@ -102,12 +102,12 @@ OURS = (
 
 UNSPECIFIED = (
     Deviation(
-        "Which parts of a complex number that is divided by zero are infinite, and which are NaN.",
+        "Which parts of a complex number divided by zero are infinite, and which are NaN.",
         (r"complex128 .*result differs by 0: ours \[inf",),
         "cov",
     ),
     Deviation(
-        "Which of several equal elements is found.",
+        "Which of several equal elements is selected.",
         (
             _SMALL
             + r" .*result( 1)? differs by [-+.e\d]*: ours \[[- 0-9]*\], PyTorch's \[[- 0-9]*\]",
@@ -118,13 +118,13 @@ UNSPECIFIED = (
 
 THEIRS = (
     Deviation(
-        "PyTorch's derivative with respect to the input is zero at the wrong places; here at those "
-        "that are overwritten.",
+        "The derivative with respect to the input is zero at the overwritten places; in PyTorch "
+        "at others.",
         ("derivative 1 of argument 0 differs",),
         "as_strided_scatter",
     ),
     Deviation(
-        "PyTorch's second derivative has lost six digits.",
+        "PyTorch's second derivative loses six digits.",
         ("complex128 .*derivative 2 of argument 0 differs",),
         "linalg.householder_product",
     ),
@@ -134,7 +134,9 @@ THEIRS = (
         "cov",
     ),
     Deviation(
-        "PyTorch casts the step to the dtype of `out`, and finds 0.", ("step must be",), "arange"
+        "PyTorch casts the step to the dtype of `out`, which makes it 0.",
+        ("step must be",),
+        "arange",
     ),
     Deviation(
         "PyTorch's values have errors of up to 1e-6 in float64.",
@@ -142,20 +144,20 @@ THEIRS = (
         "special.airy_ai special.bessel_j0 special.bessel_j1 special.bessel_y0 special.bessel_y1",
     ),
     Deviation(
-        "At its poles the trigamma function is infinite; PyTorch's is as large as the rounding "
-        "error of pi allows.",
+        "At its poles the trigamma function is infinite; in PyTorch it is large but finite, by "
+        "the rounding error of pi.",
         ("int(8|16|32|64) .*result differs by 0:",),
         "polygamma/polygamma_n_0 polygamma/polygamma_n_1 polygamma/polygamma_n_2 "
         "polygamma/polygamma_n_3 polygamma/polygamma_n_4 special.polygamma/special_polygamma_n_0",
     ),
     Deviation(
-        "In float16 PyTorch's overflows, or is less exact than ours.",
+        "In float16 PyTorch's result overflows, or is less accurate.",
         ("float16 .*result differs",),
         "grid_sampler_2d grid_sampler_3d histc matrix_exp nn.functional.grid_sample "
         "nn.functional.soft_margin_loss",
     ),
     Deviation(
-        "PyTorch's weights for uint8 have few bits: results are one or two off.",
+        "PyTorch's weights for uint8 have few bits: results differ by one or two.",
         ("uint8 function: result differs by [12]:",),
         "nn.functional.interpolate/bilinear nn.functional.interpolate/bicubic",
     ),
@@ -165,12 +167,14 @@ THEIRS = (
         "istft",
     ),
     Deviation(
-        "PyTorch has no second derivatives where it works in pieces.",
+        "PyTorch has no second derivative if it works in chunks.",
         ("derivative 2 of argument 0 is None in PyTorch",),
         "nn.functional.linear_cross_entropy/chunked "
         "nn.functional.linear_cross_entropy/chunked_none",
     ),
-    Deviation("PyTorch's alias takes no integers, its function does.", ("alias special",), "round"),
+    Deviation(
+        "PyTorch's alias refuses integers, which its function accepts.", ("alias special",), "round"
+    ),
 )
 
 DEVIATIONS = (*OURS, *UNSPECIFIED, *THEIRS)
@@ -191,7 +195,7 @@ def _section(title: str, deviations: Sequence[tuple[str, str]]) -> str:
 def _left_out() -> str:
     rows = [f"* {what};" for what in LEFT_OUT.values()]
     rows[-1] = rows[-1].replace(";", ".")
-    return "\n".join(["## What is not taken", "", "Samples that hold", "", *rows, ""])
+    return "\n".join(["## Samples left out", "", "Samples that contain", "", *rows, ""])
 
 
 def page() -> str:
@@ -204,12 +208,12 @@ def page() -> str:
             "list that the tests use. They take PyTorch's own sample inputs through both",
             "libraries: functions, methods, forms in place, operators and aliases; values,",
             "dtypes, first and second derivatives, and erroneous inputs.",
-            "Whatever else differs fails them.",
+            "Any other difference fails the tests.",
             "",
-            _section("What is meant", _told(OURS)),
-            _section("What is not specified", _told(UNSPECIFIED)),
+            _section("Deliberate differences", _told(OURS)),
+            _section("Unspecified results", _told(UNSPECIFIED)),
             _section("Where PyTorch errs", _told(THEIRS)),
-            _section("What the samples do not show", BEYOND),
+            _section("Beyond the sample inputs", BEYOND),
             _left_out(),
         ]
     )

@@ -1,7 +1,7 @@
 """Layer 9 · compat: functorch, as the package was before its functions moved to ``torch.func``.
 
-They are those of `wengert.func`, with PyTorch's warning that this is where they are now; beside
-them stand functions that take modules apart into a function and its parameters.
+They are those of `wengert.func`, with PyTorch's warning that they have moved there. Further
+functions split a module into a function and its parameters.
 `wengert.compat.install("torch")` installs it, too.
 """
 

@@ -35,7 +35,7 @@ _FUNCTIONS = (
 
 
 class Sized:
-    """What has a shape, and so a number of dimensions and of elements."""
+    """A value with a shape, and so with numbers of dimensions and elements."""
 
     __slots__ = ()
 

@@ -208,7 +208,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None) -> SparseTen
     place = V.integer(axis, "axis") % sizes.shape[1]
     whole, starts = sizes.max(0), np.cumsum(sizes[:, place]) - sizes[:, place]
     if not expand_nonconcat_dims and (np.delete(sizes - whole, place, 1) != 0).any():
-        raise V.invalid("Expected shapes to match but for the axis", "SparseConcat")
+        raise V.invalid("Expected shapes to match except along the axis", "SparseConcat")
     rows = [V.numbers_of(one.indices).copy() for one in sp_inputs]
     for row, start in zip(rows, starts, strict=True):
         row[:, place] += start

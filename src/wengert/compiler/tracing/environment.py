@@ -687,7 +687,7 @@ class Environment(Reach):
     def _kept_apart(self) -> None:
         """Guard that objects are different ones, where code may ask whether they are one.
 
-        That they are the same is guarded as they are met, but for empty containers.
+        That they are the same is guarded as they are met, except for empty containers.
         """
         asked = self._attributes & _IS
         shown = self._attributes & _SHOWING

@@ -254,7 +254,7 @@ class BlockMask:
         return math.prod(self.shape)
 
     def sparsity(self) -> float:
-        """Return how many percent of the positions are in blocks that show nothing."""
+        """Return the percentage of positions that lie in blocks without any shown position."""
         count = self.kv_num_blocks.sum().item()
         if self.full_kv_num_blocks is not None:
             count += self.full_kv_num_blocks.sum().item()

@@ -35,9 +35,10 @@ class BCOO(JAXSparse):
     Parameters
     ----------
     args : tuple of array_like. The elements (nse,), and their coordinates (nse, dimensions). A
-        coordinate beyond the shape is of no element.
+        coordinate beyond the shape belongs to no element.
     shape : sequence of int
-    indices_sorted, unique_indices : bool. What is known of the coordinates.
+    indices_sorted, unique_indices : bool. Whether the coordinates are sorted, and all
+        different.
     """
 
     def __init__(

@@ -148,8 +148,8 @@ def function_of(name: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = short
     function.__module__ = f"wengert.compat.mxnet.np.{name}".rpartition(".")[0]
     function.__doc__ = (
-        f"NumPy's `{short}` on arrays of MXNet's, recorded inside of ``autograd.record()``.\n\n"
-        f"float32 stays float32, and float64 comes of float64 only. See `numpy.{name}`."
+        f"NumPy's `{short}` on MXNet's arrays, recorded inside ``autograd.record()``.\n\n"
+        f"float32 stays float32, and only float64 gives float64. See `numpy.{name}`."
     )
     return showing(function, below, _ARRAYS.get(plain.nin, ()) if ufunc else ())
 

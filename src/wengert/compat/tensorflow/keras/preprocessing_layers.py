@@ -1,4 +1,4 @@
-"""Layer 9 · compat: Keras's preprocessing layers: labels as numbers, and images changed by chance.
+"""Layer 9 · compat: Keras's preprocessing layers: labels as numbers, and random changes of images.
 
 >>> layer = tf.keras.layers.StringLookup(vocabulary=["a", "b"])
 >>> print(layer(["b", "c"]).numpy())
@@ -314,7 +314,7 @@ class CenterCrop(Layer):
 
 
 class _Moved(Seeded):
-    """Base class for images that are moved by chance, each in its own way, while training.
+    """Base class of layers that move each image at random, while training.
 
     Places beyond an image's edge show its reflection.
     """
@@ -354,7 +354,7 @@ def _matrices(a, b, c, d, right, down) -> Any:
 
 @settings("mode='horizontal_and_vertical', seed=None, data_format=None")
 class RandomFlip(_Moved):
-    """Flips images by chance, while training: left to right, top to bottom, or both at once.
+    """Flips images at random, while training: left to right, top to bottom, or both at once.
 
     Examples
     --------
