@@ -9,6 +9,7 @@ import pytest
 import wengert as wg
 from wengert import func
 from wengert.base.containers import flatten, paths
+from wengert.compat import autograd
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,3 +113,21 @@ def test_gradients_by_the_fields_of_a_container(cls):
     found = wg.autograd.grad((params.w * 3).sum() + params.b.sum(), params)
     assert type(found) is cls
     assert (found.w.tolist(), found.b.tolist()) == ([3.0, 3.0], [1.0, 1.0])
+
+
+def test_optimisers_pictures_and_other_idioms_take_them(cls):
+    p = cls(wg.tensor([0.5, 0.25], requires_grad=True), wg.tensor(1.0, requires_grad=True))
+    loss(p).backward()
+    for params in (p, [{"params": p}]):
+        optimizer = wg.optim.SGD(params, lr=0.0625)
+        assert list(map(id, optimizer.param_groups[0]["params"])) == [id(p.w), id(p.b)]
+    optimizer.step()
+    assert p.w.tolist() == [0.25, -0.25]
+    names = {"w": p.w, "b": p.b}
+    assert str(wg.viz.draw(loss(p), params=p)) == str(wg.viz.draw(loss(p), params=names))
+    point = cls(np.array([0.5, 0.25]), np.array(1.0))
+    hips = autograd.grad(lambda p: (p.w @ np.array([1.0, 2.0]) + p.b) ** 2)(point)
+    assert type(hips) is cls
+    assert hips.w.tolist() == [4.0, 8.0] and float(hips.b) == 4.0
+    with pytest.raises(TypeError, match="jacobian takes"):
+        autograd.jacobian(lambda p: p.w)(point)

@@ -381,7 +381,7 @@ SCIPY = {
     "special.logsumexp(t)": (lambda s, t: s.special.logsumexp(t), "Write wg.logsumexp"),
     "special.softmax(t)": (lambda s, t: s.special.softmax(t), "Write wg.softmax"),
     "special.zeta(t)": (lambda s, t: s.special.zeta(t + 2), "autograd.Function"),
-    "special.elliprg(t, t, t)": (lambda s, t: s.special.elliprg(t, t, t), "autograd.Function"),
+    "special.elliprj": (lambda s, t: s.special.elliprj(t, t, t, t), "autograd.Function"),
     "stats.norm.logpdf(0, t)": (
         lambda s, t: s.stats.norm.logpdf(0.5, t), "Write wengert.scipy.stats.norm.logpdf"),
     "stats.norm.logpdf(0, loc=t)": (

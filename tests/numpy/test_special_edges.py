@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
+import wengert as wg
 import wengert.numpy as wnp
 from wengert.tensor.numpy.special import RULES
 
@@ -77,3 +78,36 @@ def test_counts_are_rounded_down_for_the_derivative_too(name):
         function(*counts, p).backward()
         slopes.append(p.grad.item())
     assert slopes[0] == slopes[1]
+
+
+@pytest.mark.parametrize("name", ["bdtrik", "nbdtrik"])
+def test_a_count_below_the_share_of_none_stays_0(name):
+    given = [wnp.asarray(value).requires_grad_() for value in (0.3, 0.9, 0.7)]
+    found = getattr(wnp.special, name)(*given)
+    assert found.item() == 0.0
+    assert [g.item() for g in wg.autograd.grad(found, given)] == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.filterwarnings("ignore:floating point number truncated")
+def test_orders_of_exponential_integrals_are_cut_off_for_the_derivative_too():
+    slopes = []
+    for order in (0, 0.2):
+        x = wnp.asarray(0.4).requires_grad_()
+        wnp.special.expn(order, x).backward()
+        slopes.append(x.grad.item())
+    assert slopes[0] == slopes[1] == pytest.approx(-np.exp(-0.4) * (1 / 0.4 + 1 / 0.16))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in log")
+def test_sums_of_exponentials_with_factors_of_any_sign():
+    a, b = np.array([[1.0, 800.0], [2.0, 3.0]]), np.array([[-1.0, 0.0], [2.0, -3.0]])
+    x, factors = (wnp.asarray(value).requires_grad_() for value in (a, b))
+    found, sign = wnp.special.logsumexp(x, 1, factors, return_sign=True)
+    theirs = special.logsumexp(a, 1, b, return_sign=True)
+    np.testing.assert_allclose(found.detach().numpy(), theirs[0], rtol=1e-14)
+    assert sign.tolist() == theirs[1].tolist() == [-1.0, -1.0]
+    assert np.isnan(wnp.special.logsumexp(x, 1, factors).detach().numpy()).all()
+    found.sum().backward()
+    total = (b[1] * np.exp(a[1])).sum()
+    np.testing.assert_allclose(x.grad.numpy()[1], b[1] * np.exp(a[1]) / total, rtol=1e-14)
+    np.testing.assert_allclose(factors.grad.numpy()[1], np.exp(a[1]) / total, rtol=1e-14)

@@ -144,7 +144,7 @@ REFUSING = {
     "save": lambda f, t: f("x.npy", t),
     "savez": lambda f, t: f("x.npz", t),
     "savez_compressed": lambda f, t: f("x.npz", t),
-    "special.elliprg": lambda f, t: f(t, t, t),
+    "special.elliprj": lambda f, t: f(t, t, t, t),
     "special.chndtridf": lambda f, t: f(2.0, t, 0.5),
     "special.zetac": lambda f, t: f(t),
 }

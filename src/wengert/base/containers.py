@@ -188,6 +188,12 @@ def field_names(value: Any) -> list[str] | None:
     return [field.name for field in fields if not field.metadata.get("static")]
 
 
+def by_name(value: Any) -> Any:
+    """Return a dataclass as a dict of its fields, and anything else unchanged."""
+    names = field_names(value)
+    return value if names is None else {name: getattr(value, name) for name in names}
+
+
 def _emptied(value: Any) -> Any:
     """Return a copy of an instance of a user's container class, without its elements."""
     empty = copy.copy(value)

@@ -26,19 +26,22 @@ from wengert.tensor.numpy.dispatch import kind_of
 from wengert.tensor.numpy.special import RULES, rule_of
 
 
-def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
+) -> Any:
     """Compute the logarithm of a sum of exponentials (see `scipy.special.logsumexp`).
 
     Parameters
     ----------
     a : array_like.
     axis : int or tuple of int, optional. The axes to sum along; None means all.
-    b : array_like, optional. Non-negative factors of the exponentials.
+    b : array_like, optional. Factors of the exponentials.
     keepdims : bool. Whether to keep the axes, as ones of size 1.
+    return_sign : bool. Whether to return the logarithm of the absolute value, and the sign.
 
     Returns
     -------
-    ndarray: Differentiable.
+    ndarray: Differentiable; NaN where the sum is negative, without `return_sign`.
 
     Examples
     --------
@@ -46,10 +49,18 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
     tensor(1000.6931, dtype=torch.float64)
     """
     (x,) = floating(*lasting((a,)))
-    if b is not None:
-        (b,) = lasting((array_of(b),))
-        x = x + _np.log(b)
-    return made(late("logsumexp")(x, all_axes(axis, x.ndim), keepdims))
+    if b is None and not return_sign:
+        return made(late("logsumexp")(x, all_axes(axis, x.ndim), keepdims))
+    (b,) = lasting((array_of(1.0 if b is None else b),))
+    # the largest exponent that counts; a factor may be negative, and so has no logarithm
+    largest = _np.max(_np.where(b == 0, -_np.inf, _np.real(x.detach())), axis, keepdims=True)
+    largest = _np.where(_np.isfinite(largest), largest, 0.0)
+    over, most = x - largest, _np.log(_np.finfo(x.dtype).max) - 1
+    over = _np.where(_np.real(over) > most, most, over)  # only factors of 0 leave these
+    total = _np.sum(b * _np.exp(over), axis, keepdims=keepdims)
+    shift = largest if keepdims else _np.squeeze(largest, axis)
+    found = made(_np.log(_np.abs(total) if return_sign else total) + shift)
+    return (found, made(_np.sign(total))) if return_sign else found
 
 
 def softmax(x: Any, axis: Any = None) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import unmasked
 from wengert.base.capsules import array_from, is_capsule
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, from_numpy_dtype
@@ -69,7 +70,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             f"{type(ext_tensor).__name__}: tensor() copies values"
         )
     try:
-        array = array_from(ext_tensor)
+        array = array_from(unmasked(ext_tensor))
     except ValueError as error:
         if capsule:
             raise RuntimeError(

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+from wengert.base.containers import field_names, flatten
 from wengert.base.errors import kind_of
 from wengert.base.sections import fill_sections
 from wengert.optim.hooks import (
@@ -64,9 +65,9 @@ class Optimizer(Hooked):
 
     Parameters
     ----------
-    params : iterable of Tensor, of (str, Tensor), or of dict. Leaves to optimise, in a reproducible
-        order, or groups of them: ``{"params": [...], "lr": 0.1}``. Either all parameters have a
-        name or none.
+    params : iterable of Tensor, of (str, Tensor), or of dict; or a dataclass. Leaves to optimise,
+        in a reproducible order, or groups of them: ``{"params": [...], "lr": 0.1}``. Either all
+        parameters have a name or none.
     defaults : dict. The options of groups that do not give them.
 
     Attributes
@@ -104,6 +105,8 @@ class Optimizer(Hooked):
         return f"{type(self).__name__} does not support sparse gradients"
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
+        if field_names(params) is not None:
+            params = flatten(params)[0]
         if isinstance(params, TensorBase) or not hasattr(params, "__iter__"):
             cure = (
                 "give its parameters()" if hasattr(params, "parameters") else "put it into a list"
@@ -187,7 +190,7 @@ class Optimizer(Hooked):
                 "optimizer parameters need to be organized in ordered collections, but the "
                 "ordering of tensors in sets will change between runs. Please use a list instead."
             )
-        given = list(params)
+        given = list(params) if field_names(params) is None else flatten(params)[0]
         names = [entry[0] for entry in given if isinstance(entry, tuple)]
         if names and len(names) != len(given):
             raise ValueError(

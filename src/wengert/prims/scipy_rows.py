@@ -360,6 +360,21 @@ _row(
     lambda F, x, y: _symmetric(F, x, y, y),
     lambda F, x, y: 2 * _symmetric(F, y, y, x),
 )
+
+
+def _mean(F: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return the derivative of Carlson's R_G with respect to `x`: that of DLMF 19.21.10."""
+    low, high = F.minimum(y, z), F.maximum(y, z)
+    parts = low * of(F, "elliprd", low, high, x) + (low - high) * of(F, "elliprd", x, low, high)
+    return 0.25 * F.sqrt(low / (x * high)) - parts / 12
+
+
+_row(
+    "elliprg",
+    _mean,
+    lambda F, x, y, z: _mean(F, y, z, x),
+    lambda F, x, y, z: _mean(F, z, x, y),
+)
 _row("ellipkm1", lambda F, p: 0.5 * (of(F, "ellipdm1", p) - of(F, "ellipkm1", p)) / p)
 _row(
     "ellipdm1",
@@ -394,16 +409,26 @@ def _share(name: str, partials: Partials, unknown: int = 0, sign: float = 1.0) -
     _placed(name, partials, unknown, slope)
 
 
-def _solved(name: str, partials: Partials, place: int, unknown: int = 0, sign: float = 1.0) -> None:
+def _solved(
+    name: str,
+    partials: Partials,
+    place: int,
+    unknown: int = 0,
+    sign: float = 1.0,
+    counts: bool = False,
+) -> None:
     """Register the value that a share determines, which stands at its `place`.
 
-    The share is that of `partials`, times `sign`, plus any constant.
+    The share is that of `partials`, times `sign`, plus any constant. If it `counts`, it is 0 for
+    all shares below that of 0.
     """
 
     def slope(F: Any, at: int, *args: Any) -> Any:
         known = (*map(F.floor, args[:unknown]), *args[unknown:])
-        found = partials(F, *known[:place], of(F, name, *args), *known[place + 1 :])
-        return (sign if at == place else -found[at]) / found[place]
+        value = of(F, name, *args)
+        found = partials(F, *known[:place], value, *known[place + 1 :])
+        made = (sign if at == place else -found[at]) / found[place]
+        return F.where(value == 0, 0 * value, made) if counts else made
 
     _placed(name, partials, unknown, slope)
 
@@ -479,13 +504,13 @@ _solved("fdtridfd", _ratio, 1)
 _solved("stdtrit", _student, 1)
 _solved("stdtridf", _student, 0)
 _solved("bdtri", _binomial, 2, 2)
-_solved("bdtrik", _binomial, 0)
+_solved("bdtrik", _binomial, 0, counts=True)
 _solved("bdtrin", _binomial, 1)
 _solved("nbdtri", _trials, 2, 2)
-_solved("nbdtrik", _trials, 0)
+_solved("nbdtrik", _trials, 0, counts=True)
 _solved("nbdtrin", _trials, 1)
 _solved("pdtri", _poisson, 1, 1)
-_solved("pdtrik", _poisson, 0)
+_solved("pdtrik", _poisson, 0, counts=True)
 _solved("btdtria", scipy_special.beta_partials, 0)
 _solved("btdtrib", scipy_special.beta_partials, 1)
 

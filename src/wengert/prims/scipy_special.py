@@ -256,7 +256,9 @@ _several(
 )
 _one("expi", lambda F, g, self: g * F.exp(self) / self, "positive")
 _one("exp1", lambda F, g, self: -g * F.exp(-self) / self, "positive")
-_several("expn", "n x", lambda F, g, n, x: -g * F.scipy_expn(n - 1, x), (0, 0.5), (3, 2.0), expn)
+_several(
+    "expn", "n x", lambda F, g, n, x: -g * F.scipy_expn(F.trunc(n) - 1, x), (0, 0.5), (3, 2.0), expn
+)
 _one("si", lambda F, g, self: g * F.sinc(self / math.pi), of="sici", output=0)
 _one("ci", lambda F, g, self: g * F.cos(self) / self, "positive", of="sici", output=1)
 _one(

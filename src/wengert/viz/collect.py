@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import FunctionNode
+from wengert.base.containers import by_name
 from wengert.base.sections import fill_sections
 from wengert.tape.base import FREED, LEAF, OutputEdge, TensorBase, version_of
 from wengert.tape.node import Node, Unrecorded, edge_of
@@ -48,8 +49,8 @@ def named(params: Any, function: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    params: None, a mapping from names to tensors, an object with `named_parameters`, or a sequence
-        of tensors, which are called ``param0``, ``param1``, ... .
+    params: None, a mapping from names to tensors, a dataclass, an object with `named_parameters`,
+        or a sequence of tensors, which are called ``param0``, ``param1``, ... .
     function: The calling function, for messages.
 
     Raises
@@ -58,6 +59,7 @@ def named(params: Any, function: str) -> dict[str, Any]:
     """
     if params is None:
         return {}
+    params = by_name(params)
     listing = getattr(params, "named_parameters", None)
     if callable(listing):
         pairs = list(listing())

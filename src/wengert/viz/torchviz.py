@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from wengert.base.containers import by_name
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.viz.reading import attributes, saved_tensors_of
@@ -86,6 +87,7 @@ def make_dot(
 def _checked_names(params: Any) -> dict[int, str]:
     if params is None:
         return {}
+    params = by_name(params)
     if not isinstance(params, Mapping):
         raise TypeError(
             "make_dot(): params must be a dict from names to Tensors, as in "

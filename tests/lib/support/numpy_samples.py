@@ -366,6 +366,7 @@ SAMPLES: dict[str, tuple[Call, ...]] = {
         Call(x(2, 5), dx=0.5, axis=1),
         Call(x(3, 4), x(3), axis=0),
         Call(x(3, 4), x(3, 4), axis=0),
+        Call(x(4), x(3, 4)),
     ),
     "interp": (
         Call(unit(3), np.array([-1.0, 0.0, 1.0]), x(3)),
@@ -393,7 +394,12 @@ SAMPLES: dict[str, tuple[Call, ...]] = {
         Call(x(), x(), 1),
     ),
     "logspace": (Call(x(), x(), 3), Call(x(), 1.0, 4, base=2.0)),
-    "geomspace": (Call(pos(), pos(), 4), Call(pos(2), 2.0, 3)),
+    "geomspace": (
+        Call(pos(), pos(), 4),
+        Call(pos(2), 2.0, 3),
+        Call(pos(), pos(), 4, endpoint=False, via=lambda f, a, b, *n, **k: f(-a, -b, *n, **k)),
+        Call(cx(2), cx(2), 4, axis=-1),
+    ),
     # polynomials
     "vander": (Call(x(3)), Call(x(3), 4, increasing=True)),
     "polyval": (Call(x(3), x(2)), Call(x(3), x())),

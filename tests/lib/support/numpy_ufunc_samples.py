@@ -168,6 +168,7 @@ SPECIAL: dict[str, tuple[Call, ...]] = {
 _QUANTILES = (Call(1.5, pos(3), via=_fraction),)
 ONCE: dict[str, tuple[Call, ...]] = {
     "elliprf": (Call(pos(3), pos(3), pos(3)),),
+    "elliprg": (Call(pos(3), pos(3), pos(3)),),
     "elliprc": (Call(pos(3), rising(3), via=lambda f, a, b: f(a, a + b)),),
     "bdtrik": (Call(pos(3), 9.0, 0.4, via=_share_first),),
     "bdtrin": (Call(3.0, pos(3), 0.4, via=_share_second),),

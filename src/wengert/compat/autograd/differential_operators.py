@@ -10,7 +10,7 @@ from typing import Any
 import numpy as _np
 
 import wengert.compat.autograd.numpy as np
-from wengert.base.containers import flatten
+from wengert.base.containers import field_names, flatten
 from wengert.compat.autograd.boxes import isbox, released
 from wengert.compat.autograd.tracing import make_jvp as _make_jvp
 from wengert.compat.autograd.tracing import make_vjp as _make_vjp
@@ -178,7 +178,7 @@ def jacobian(fun: Function, x) -> Any:
     array([[0., 4.],
            [2., 0.]])
     """
-    if isinstance(x, list | tuple | dict):
+    if isinstance(x, list | tuple | dict) or field_names(x) is not None:
         raise refusal(TypeError, "jacobian takes derivatives")
     vjp, answer = traced(fun, x)
     space = vspace(answer)

@@ -1,7 +1,8 @@
 """Layer 9 · compat: reverse and forward mode for functions of one argument, which may be nested.
 
 All differential operators are built on `make_vjp` and `make_jvp`. The argument of the function, a
-number, an array, or a nested list, tuple or dict of these, becomes boxes of the same structure.
+number, an array, or a nested list, tuple, dict or dataclass of these, becomes boxes of the same
+structure.
 
 NOTE [complex gradients]
 HIPS autograd does not conjugate: its `grad` of a real function of ``x + iy`` is ``u_x - i u_y``,
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.containers import flatten, paths
+from wengert.base.containers import field_names, flatten, paths
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import (
     TRACING,
@@ -77,7 +78,7 @@ def _inputs(x) -> tuple[list[Any], Any, Any]:
     if cls is np.ndarray or cls is float or isinstance(x, TensorBase):
         box = _entered(x)
         return [box], box, None
-    if isinstance(x, list | tuple | dict):
+    if isinstance(x, list | tuple | dict) or field_names(x) is not None:
         leaves, rebuild = flatten(x)
         boxes: list[Any] = []
         try:

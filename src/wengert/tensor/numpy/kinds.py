@@ -63,8 +63,8 @@ _SPECIAL = {
     "by p. Write an autograd.Function with that.": """
         chndtridf chndtrinc ncfdtridfd ncfdtridfn ncfdtrinc nctdtridf nctdtrinc
         """,
-    "scipy.special.elliprc, elliprf, ellipkinc, ellipeinc, ellipk and ellipe are there; for others "
-    "write an autograd.Function.": "elliprg elliprj",
+    "scipy.special.elliprc, elliprf, elliprg, ellipkinc, ellipeinc, ellipk and ellipe are there; "
+    "for others write an autograd.Function.": "elliprj",
     "No derivative of it is known here: write an autograd.Function around it.": """
         besselpoly modfresnelm modfresnelp obl_ang1_cv obl_rad1_cv obl_rad2 obl_rad2_cv pro_ang1_cv
         pro_rad1_cv pro_rad2 pro_rad2_cv sph_harm zetac

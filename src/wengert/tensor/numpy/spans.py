@@ -123,7 +123,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         if x.ndim == 1:
             steps = shape.reshape(steps, (-1, *[1] * (y.ndim - dim - 1)))
     halves = (y[(*lead, slice(1, None))] + y[(*lead, slice(0, -1))]) / 2.0
-    return reduce.sum(halves * steps, dim)
+    return reduce.sum(halves * steps, axis)
 
 
 @counterpart("interp")
@@ -280,5 +280,11 @@ def _logspace(
 def _geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Any:
-    ends = [pointwise.log(v) for v in floating(start, stop)]
-    return as_dtype(pointwise.exp(_linspace(*ends, num, endpoint, axis=axis)), dtype)
+    # NumPy computes in double precision at least
+    start, stop, _ = expand.broadcast_tensors(*floating(start, stop, np.zeros(())))
+    # a quotient has a logarithm for negative ends too, and turns complex ones the short way
+    made = start * pointwise.exp(_linspace(0.0, pointwise.log(stop / start), num, endpoint))
+    last = num - 1 if endpoint and num > 1 else num
+    ends = [shape.unsqueeze(end, 0) for end in (start, stop)]
+    made = join.cat([ends[0][:num], made[1:last], ends[1][: num - last]], 0)
+    return as_dtype(permute.movedim(made, 0, axis), dtype)

@@ -192,11 +192,17 @@ def variance(
 _mean = mean
 
 
+def _deviation(spread: Any) -> Any:
+    """Return the root of a variance, with derivative 0 where it is 0, as that of `std` is."""
+    zero = spread == 0
+    return select.where(zero, 0, pointwise.sqrt(select.where(zero, 1, spread)))
+
+
 @counterpart("std")
 def _std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> Any:
     where, centre = kwargs.get("where", True), kwargs.get("mean", _NONE)
     if _masks(where) or given(centre):
-        return pointwise.sqrt(variance(a, axis, dtype, **kwargs))
+        return _deviation(variance(a, axis, dtype, **kwargs))
     ddof = kwargs.pop("correction", _NONE)
     ddof = ddof if given(ddof) else kwargs.get("ddof", 0)
     a = _inexact(a, dtype)
@@ -425,7 +431,7 @@ def _nanvar(
 
 @counterpart("nanstd")
 def _nanstd(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-    return pointwise.sqrt(_nanvar(a, axis, *args, **kwargs))
+    return _deviation(_nanvar(a, axis, *args, **kwargs))
 
 
 @counterpart("clip")
