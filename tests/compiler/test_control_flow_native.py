@@ -367,6 +367,27 @@ def test_new_blocks_do_not_disturb_the_backward_pass_of_earlier_runs(driven: End
         np.testing.assert_allclose(ours.numpy(), theirs, 1e-12)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_gradients_lead_through_blocks_of_traces_whose_results_have_no_history(
+    backend: str,
+) -> None:
+    def f(x: Any, keeps: Any) -> Any:
+        while x.sum() < 100:
+            x = x * 2 if x[0] > 3 else x + 1
+        return x if keeps > 0 else x.detach() * 1
+
+    call = wg.compile(f, backend=backend, options=STRICT)
+    # the first trace doubles and returns no history, the second one adds and returns one
+    for start, keeps in (([4.0, 1.0], -1.0), ([1.0, 96.0], 1.0), ([2.5, 5.0], 1.0)):
+        for _ in range(2):
+            x = wg.tensor(start, requires_grad=True)
+            result, expected = (g(x, wg.tensor(keeps)) for g in (call, f))
+            assert result.requires_grad == expected.requires_grad
+            if keeps > 0:
+                ours, theirs = (wg.autograd.grad(y.sum(), x)[0] for y in (result, expected))
+                assert ours.tolist() == theirs.tolist()
+
+
 def two_sided(a: Any, b: Any) -> Any:
     while a.abs().sum() < 100:
         a = a * 2 + b if a.sum() > 0 else a * 3 - b.exp()

@@ -68,7 +68,7 @@ def derived(
     """Trace the backward pass of every block, before the tape is freed."""
     guards = [item for item in trace.items if isinstance(item, Guard)]
     places = [i for i, t in enumerate(tensors) if t._edge is not None]
-    if not outputs:
+    if not outputs and not places:
         return [Derivative(Backward((), (), (), ()))] * (len(guards) + 1)
     found: dict[Any, Derivative] = {}
     visited = []

@@ -87,8 +87,7 @@ class Reversal:
             block = self._linked(state, slots, makers)
             if block is None:
                 return False
-            # the cotangents of the results are inputs
-            made.append(block if number else block._replace(slots=()))
+            made.append(block)
         self._native = makers.link(made, (*self._inputs, *self._cotangents))
         return self._native is not None
 
