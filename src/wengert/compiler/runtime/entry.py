@@ -34,7 +34,7 @@ from wengert.compiler.tracing.tables import finished
 from wengert.compiler.tracing.visits import Visits
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.masked import apart, continuing
+from wengert.tape.masked import apart, continuing, is_below_mask
 from wengert.tape.node import next_sequence
 
 
@@ -153,6 +153,13 @@ class Call:
         assert backward is not None
         finish = self.entry.options.finish
         values = [*saved, *cotangents]
+        if False in self._ways:
+            native = self._ways[False].native
+            plain = native is not None and all(present) and not is_below_mask()
+            if plain and _ARRAYS.issuperset([value.__class__ for value in values]):
+                found = native(*[contiguous(np.asarray(value)) for value in values])
+                if found is not None:
+                    return found
         lifted = any(isinstance(value, Lifted) for value in values)
         if lifted not in self._ways:
             self._ways[lifted] = Variants(
@@ -454,7 +461,7 @@ class Entry:
         if exit.outputs and visits is not None:
             own = self.memory(tensors, arrays)[0] if memory is None else memory
             visits.replace({id(a): b for a, b in zip(inputs, own, strict=True) if a is not b})
-            saved, is_saved = set(map(id, visits.arrays())), visits.holders()
+            saved = set(map(id, visits.arrays()))
             node = attach(
                 call,
                 [tensors[place] for place in self.places],
@@ -464,8 +471,7 @@ class Entry:
                 [
                     leaves[i]
                     for i in exit.counted
-                    if exit.leaves[i].kind == "tensor"
-                    and is_saved(exit.value_of(i), leaves[i]._payload)
+                    if exit.leaves[i].kind == "tensor" and visits.is_saved(exit.value_of(i))
                 ],
             )
         result = exit.complete(leaves, tensors)
@@ -502,8 +508,7 @@ class Entry:
         backward, node = exit.backward_of(known), None
         leaves = exit.finish(known, tensors, arrays)
         if backward is not None:
-            self._note_call(exit, known)
-            call = exit.calls[backward]
+            call = self.call_to(exit, backward)
             saved = [known[value] for value in backward.saved]
             if call.saved_inputs:
                 # the memory itself, so that writes to it are detected
@@ -530,10 +535,11 @@ class Entry:
         """Return the state shared by the nodes of a trace that save the same values."""
         return Call(self, exit, backward=backward)
 
-    def _note_call(self, exit: Exit, known: Any) -> None:
-        backward = exit.backward_of(known)
+    def call_to(self, exit: Exit, backward: Backward | None) -> Call | None:
+        """Return the state that the calls which end at `exit` share, made for the first one."""
         if backward is not None and backward not in exit.calls:
             exit.calls[backward] = self.call_of(exit, backward)
+        return exit.calls.get(backward)
 
     def with_history(self, captured: Captured, given: Any, added: bool) -> Any:
         """Return the results of the traced call, rebuilt with a node as their history.
@@ -559,7 +565,7 @@ class Entry:
             own.tree.add(places, trace.items, exit)
         found, known = own.tree.run(inputs, None, *_taken(captured))
         # made before the effects are dropped: they forbid running the function again
-        own._note_call(found, known)
+        own.call_to(found, found.backward_of(known))
         found = found.without_effects(captured.log.settle)
         return own.finished(found, known, list(tensors), list(arrays), given, tensors, memory)
 
@@ -599,6 +605,9 @@ def is_equal(one: Any, other: Any) -> bool:
     if one.shape != other.shape:
         return False
     return bool(np.all((one == other) | ((one != one) & (other != other))))
+
+
+_ARRAYS = frozenset({np.ndarray, np.bool_, np.int64, np.float64, np.float32})
 
 
 def contiguous(array: Any) -> Any:

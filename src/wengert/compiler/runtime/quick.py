@@ -21,6 +21,8 @@ from wengert.compiler.objects.guards import compiled
 from wengert.compiler.runtime.entry import Entry
 from wengert.compiler.tracing.blocks import key_of
 from wengert.compiler.tracing.exit import Exit
+from wengert.compiler.tracing.memory import held_by
+from wengert.compiler.tracing.node import attach
 from wengert.compiler.tracing.reports import are_known
 from wengert.tape.base import LEAF, TensorBase
 
@@ -39,9 +41,12 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         # a call that misses runs again and would draw twice
         return None
     exits = [block.exit for block in blocks if block.exit is not None]
-    if not exits or any(e.effects or e.put or e.backward is not None for e in exits):
-        return None
     environment = entry.environment
+    recorded = any(e.outputs for e in exits)
+    if not exits or any(e.effects or e.put for e in exits):
+        return None
+    if recorded and (entry.by_blocks or not environment.is_outermost):
+        return None
     conditions = environment.lines()
     names = [f"p{i}" for i in range(len(environment.tensors))]
     names += [f"n{i}" for i in range(len(environment.arrays))]
@@ -52,6 +57,9 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         "RAISED": RAISED,
         "LEAF": LEAF,
         "new": TensorBase.__new__,
+        "attach": attach,
+        "held_by": held_by,
+        "ndarray": np.ndarray,
     }
     if not entry.by_blocks:
         # the blocks of a graph are built when needed, and linked code replaces most
@@ -68,6 +76,14 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         return None
     given, lines = [*writer.given], writer.lines
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
+    if recorded:
+        # what the tape holds must be the memory of the tensors
+        lines = [
+            f"p{i} = t{i}._array()"
+            if not value.shape
+            else f"if p{i}.__class__ is not ndarray: return MISS"
+            for i, value in enumerate(entry.tree.inputs[: len(environment.tensors)])
+        ] + lines
     lines = [
         # None may be a result
         *[line.replace("return None", "return MISS") for line in conditions],
@@ -186,8 +202,35 @@ class _Writer:
         lines = self._says(number, exit, {**self._inputs, **known}) if exit.said else []
         for name, leaf in zip(made, exit.leaves, strict=True):
             lines += _leaf(name, leaf, made, known, self._names, self._scope)
+        if exit.backward is not None:
+            lines += self._history(number, exit, [f"l{name}" for name in made], known)
         result = _together(exit, [f"l{name}" for name in made], self._scope)
         self.lines += [margin + line for line in [*lines, f"return {result}"]]
+
+    def _history(
+        self, number: int, exit: Exit, leaves: list[str], known: dict[Value, str]
+    ) -> list[str]:
+        """Return the statements that record the call on the tape."""
+        backward = exit.backward_of(known)
+        assert backward is not None
+        self._scope[f"call{number}"] = self._entry.call_to(exit, backward)
+        sources, outs, kept = (
+            ", ".join(names)
+            for names in (
+                [f"t{i}" for i in backward.sources],
+                [leaves[i] for i in exit.outputs],
+                [leaves[i] for i in exit.kept],
+            )
+        )
+        saved = ", ".join([self._read(value, known) for value in backward.saved])
+        met = "".join(f"t{i}, " for i in range(self._tensors))
+        reads = "".join(f"t{i}, " for i in exit.reads)
+        return [
+            f"node = attach(call{number}, ({sources},), ({outs},), [{saved}], (args, kwargs)"
+            f", [{kept}])",
+            f"node.met = held_by(({met}))",
+            f"node.reads = held_by(({reads}))",
+        ]
 
     def _says(self, number: int, exit: Exit, names: dict[Value, str]) -> list[str]:
         """Return the statement that prints; nothing after it may raise."""
@@ -233,7 +276,7 @@ def _leaf(
     if leaf.kind == "given":
         place = names[leaf.what]
         return [f"{own} = {place if place[0] == 'n' else 't' + place[1:]}"]
-    payload = known[leaf.what]
+    payload = known[leaf.what] if leaf.chain or leaf.what.shape else f"{known[leaf.what]}[()]"
     if leaf.chain:
         scope["asarray"] = np.asarray
     for k, (prim, params) in enumerate(leaf.chain):

@@ -373,6 +373,8 @@ class Variants:
         self._backward = backward
         self._make = make
         self._made: dict[tuple[Backward, bool | None], Any] = {}
+        self.native: Callable[..., Any] | None = None
+        """The native function of the whole pass, if there is nothing else to do in a call."""
 
     def gradients(self, values: list[Any], present: Sequence[bool]) -> list[Any]:
         """Return the gradient of each tensor that the outputs depend on, or None.
@@ -411,7 +413,10 @@ class Variants:
     def _run(self, backward: Backward, form: bool | None, values: list[Any]) -> list[Any]:
         key = backward, form
         if key not in self._made:
-            self._made[key] = self._make(backward.program(form))
+            self._made[key] = made = self._make(backward.program(form))
+            whole = backward is self._backward and form is None and not backward.masks
+            if whole and all(value is not None for value in backward.gradients):
+                self.native = getattr(made, "call", None)
         return list(self._made[key](values))
 
 
@@ -472,13 +477,14 @@ class CompiledBackward(Node):
                 saved = [*saved[:k], self.reads[n].tensor._array(), *saved[k + 1 :]]
         return saved
 
-    def _pulled(self, g: Any) -> list[Any]:
-        """Return the gradients from raw cotangents, some of which may be None."""
-        parts = [
-            np.zeros(shape, dtype) if part is None else part
-            for part, (shape, dtype) in zip(g, self.outputs_meta, strict=True)
-        ]
-        found: list[Any] = self.call.pull(self._saved(), parts, [part is not None for part in g])
+    def _pulled(self, g: Any, there: Sequence[bool]) -> list[Any]:
+        """Return the gradients from raw cotangents, of which those that are not `there` are None."""
+        if not all(there):
+            g = [
+                np.zeros(shape, dtype) if part is None else part
+                for part, (shape, dtype) in zip(g, self.outputs_meta, strict=True)
+            ]
+        found: list[Any] = self.call.pull(self._saved(), g, there)
         return found
 
     def _pulled_once(self, g: Any, why: Once) -> list[Any]:
@@ -493,21 +499,24 @@ class CompiledBackward(Node):
             # copied: one may be a cotangent that the caller passed
             return new_tensor(private(part), node)
 
-        found = self._pulled([None if part is None else part._payload for part in g])
+        found = self._pulled(
+            [None if part is None else part._payload for part in g],
+            [part is not None for part in g],
+        )
         return [None if part is None else made(part) for part in found]
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run the compiled backward pass and return the gradients."""
-        if all(part is None for part in g):
+        there = [part is not None for part in g]
+        if not any(there):
             # only other results of the call before lead here: nothing is read
             return (None,) * len(edges)
         self._check()
-        found = self._pulled(g)
+        found = self._pulled(g, there)
         if not keep:
             self.release()
-        return tuple(
-            None if edge is None else part for edge, part in zip(edges, found, strict=True)
-        )
+        pairs = zip(edges, found, strict=True)
+        return tuple([None if edge is None else part for edge, part in pairs])
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run the function again, recorded on the tape, and return differentiable gradients."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from wengert.compiler.ir.executable import WORD, Tape, padded
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.blocks import Block
-from wengert.kernels.strided import owner_of
 
 START = -1
 """What a tape has in place of the number of a block before the first one."""
@@ -95,17 +93,13 @@ class Visits:
                 if value in self.inputs:
                     yield self.inputs[value]
 
-    def holders(self) -> Callable[[Value, Any], bool]:
-        """Return a function that tells whether a result, given as value and array, is saved."""
+    def is_saved(self, value: Value) -> bool:
+        """Return whether a value at the end of the run is saved, under whatever name."""
+        blocks: Iterable[Block] = (visit.block for visit in reversed(self._added))
         if self.tape is not None:
-            return partial(self._is_on, self.tape)
-        owners = {id(owner_of(array)) for array in self.arrays()}
-        return lambda _, array: id(owner_of(array)) in owners
-
-    def _is_on(self, tape: Tape, value: Value, _: Any) -> bool:
-        """Return whether a value at the end of the run is on the tape, under whatever name."""
+            blocks = (block for block, _ in self._backwards(self.tape))
         after: int | None = None
-        for block, _ in self._backwards(tape):
+        for block in blocks:
             value = value if after is None else block.after[after]
             if value in block.saved():
                 return value not in self.inputs
