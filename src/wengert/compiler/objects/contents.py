@@ -50,6 +50,7 @@ __all__ = [
     "read_sequence",
     "read_set_of",
     "read_signature",
+    "read_ufunc",
     "read_variable",
     "steps",
     "stream",
@@ -200,6 +201,13 @@ def _is_flat(kind: Any) -> bool:
 def bits(number: Any) -> bytes:
     """Return the bytes of a NumPy scalar, so that 0 differs from -0 and NaN equals NaN."""
     return bytes(number.tobytes())
+
+
+def read_ufunc(thing: Any) -> Reading:
+    """Read a function of NumPy's; one made of a Python function takes objects alone."""
+    if {*"".join(thing.types)} <= {*"O->"}:
+        raise Unknown(f"NumPy calls a Python function ({thing.__name__})")
+    return by_identity(thing)
 
 
 def read_dtype(thing: Any) -> Reading:

@@ -142,9 +142,7 @@ def _class(thing: Any) -> Reading:
     parts = [
         Part("{1}[" + repr(key) + "]", part, own)
         for key, part in list(own.items())
-        if (key not in _ABOUT or _is_written(part))
-        and type(part) not in _LAYOUT
-        and key.isidentifier()
+        if (key not in _ABOUT or _is_written(part)) and type(part) not in _LAYOUT
     ]
     parts += [Part("{1}", base, base) for base in thing.__mro__[1:] if not is_of_library(base)]
     if type(thing) is not type and not is_of_library(type(thing)):
@@ -169,14 +167,19 @@ def _is_written(part: Any) -> bool:
 
     Those of dataclasses, enumerations and attrs classes are generated from the attributes.
     """
-    if not isinstance(part, types.FunctionType) or hasattr(part, "__wrapped__"):
-        return False
-    made_by = str(part.__globals__.get("__name__"))
+    function = inspect.unwrap(part)
+    if not isinstance(function, types.FunctionType):
+        runs = callable(part) or hasattr(type(part), "__get__")
+        return runs and not isinstance(part, (*_LAYOUT, types.BuiltinFunctionType))
+    made_by, file = str(function.__globals__.get("__name__")), function.__code__.co_filename
     return not (
-        of_library_name(made_by)
+        # what a library's decorator makes closes over the user's function
+        (of_library_name(made_by) and function.__closure__ is None)
         or made_by.startswith("attr.")
-        or part.__name__.startswith("__annotat")
-        or part.__code__.co_filename.startswith("<attrs ")
+        or function.__name__.startswith("__annotat")
+        or file.startswith("<attrs ")
+        # a dataclass wraps what it generates
+        or (file == "<string>" and function is not part)
     )
 
 
@@ -378,7 +381,7 @@ _READERS: dict[type, Reader] = {
     bytearray: known_by(bytes),
     memoryview: contents.read_memory,
     np.ndarray: contents.read_ndarray,
-    np.ufunc: by_identity,
+    np.ufunc: contents.read_ufunc,
     inspect.Signature: contents.read_signature,
     np.random.Generator: known_by(contents.stream),
     np.random.RandomState: known_by(contents.legacy_stream),

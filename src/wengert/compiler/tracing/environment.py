@@ -66,7 +66,7 @@ _ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 _DENIED = frozenset(
     {
         *("__subclasses__", "__annotations__", "__kwdefaults__", "__traceback__"),
-        *("get_type_hints", "get_annotations"),
+        *("get_type_hints", "get_annotations", "tofile", "dump"),
         *(
             "__hash__",
             "__globals__",
@@ -79,7 +79,7 @@ _DENIED = frozenset(
         ),
     }
 )
-"""Attributes that code may not read, since they are not walked."""
+"""Attributes that code may not read, since they are not walked, or write to files."""
 _NODES = frozenset({"grad_fn", "output_nr"})
 """Names with which code may reach the nodes of a graph."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
@@ -721,16 +721,14 @@ class Environment(Reach):
                 self._line(f"if len({{{ids}}}) != {len(first)}: return None")
 
     def _hooked(self) -> None:
-        """Guard that there are no global module hooks, where modules are reached."""
-        for thing in self.walked:
-            for kind in type(thing).__mro__:
-                watch = kind.__dict__.get("_is_hooked")
-                if watch is None:
-                    continue
-                if watch:
-                    raise Unknown("there are hooks of all modules")
+        """Guard that there are no global hooks of modules or optimisers, where any are reached."""
+        kinds = dict.fromkeys(kind for thing in self.walked for kind in type(thing).__mro__)
+        for kind in kinds:
+            watch = kind.__dict__.get("_is_hooked")
+            if watch:
+                raise Unknown("there are hooks of all modules or optimisers")
+            if watch is not None:
                 self._line(f"if {self._tool(kind)}._is_hooked: return None")
-                return
 
     def _array(self, array: Any, path: str) -> bool:
         """Make an array an input; return False for other objects."""
