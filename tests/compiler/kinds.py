@@ -1105,6 +1105,25 @@ kind(
     get("c"),
     add_to("c"),
 )
+kind("path in another case", one_of(*map(pathlib.PureWindowsPath, "aA")), lambda p: ord(p.name))
+kind(
+    "memory behind a view",
+    lambda n: memoryview(bytearray([n, 1]))[1:],
+    lambda view: view.obj[0],
+    lambda view: add_at(0)(view.obj),
+)
+kind("array with steps", lambda n: np.zeros(40)[:: n + 2][:2], lambda a: a.strides[0])
+kind(
+    "array of an array",
+    lambda n: np.zeros(3)[:2] if n % 2 else np.zeros(2),
+    lambda a: a.flags.owndata + 0.5,
+)
+kind("array below an array", lambda n: np.zeros(3 + n)[:2], lambda a: a.base.size)
+kind(
+    "array with metadata",
+    lambda n: np.zeros(2, np.dtype(np.float64, metadata={"n": n})),
+    lambda a: a.dtype.metadata["n"],
+)
 kind("range of one length", lambda n: range(0, 6, 3 + n % 3), get("step"))
 kind("zone with a name", one_of(*ZONES), lambda z: len(z.tzname(None)))
 kind(

@@ -160,7 +160,7 @@ def read_moment(thing: Any) -> Reading:
 
 def _fields(thing: Any) -> Any:
     base = datetime.datetime if isinstance(thing, datetime.datetime) else datetime.time
-    return base.__reduce_ex__(thing, 4)[1][0]  # type: ignore[index]  # without the zone
+    return base.__reduce_ex__(thing, 4)[1][0]  # without the zone
 
 
 def _bytes_of(thing: Any) -> bytes:
@@ -169,7 +169,8 @@ def _bytes_of(thing: Any) -> bytes:
 
 def read_memory(thing: Any) -> Reading:
     """Read a memoryview."""
-    return Reading("class", (), [fact(bytes, thing), fact(_layout, thing)])
+    obj = Part("{0}.obj", thing.obj)
+    return Reading("class", (obj,), [fact(bytes, thing), fact(_layout, thing)])
 
 
 def _layout(view: memoryview) -> Any:
@@ -235,9 +236,9 @@ def content_of(thing: Any) -> Any:
 
 def _describe(thing: Any) -> Any:
     # on the hot path: each call checks every array that the function reaches
-    kind, flags = thing.dtype, thing.flags
+    kind = thing.dtype
     name = kind.str if kind.names is None else str(kind)
-    return name, thing.shape, flags.writeable, flags.c_contiguous, flags.f_contiguous
+    return name, kind.metadata is None, thing.shape, thing.strides, thing.flags.num
 
 
 def read_ndarray(thing: Any) -> Reading:

@@ -354,7 +354,7 @@ VALUES: frozenset[type] = frozenset(
     {
         *(int, str, bytes, bool, complex, type(None), type(Ellipsis), type(NotImplemented)),
         *(Size, re.Pattern, datetime.timedelta, datetime.date, fractions.Fraction, float),
-        *(pathlib.PurePosixPath, pathlib.PureWindowsPath),
+        pathlib.PurePosixPath,
     }
 )
 """Classes whose objects are guarded by equality."""
@@ -364,6 +364,8 @@ _READERS: dict[type, Reader] = {
     **dict.fromkeys(VALUES, by_value),
     complex: known_by(repr),
     **dict.fromkeys((range, datetime.timezone), valued_by(repr)),
+    # paths that differ in upper and lower case are equal
+    pathlib.PureWindowsPath: valued_by(str),
     **dict.fromkeys((datetime.datetime, datetime.time), contents.read_moment),
     uuid.UUID: valued_by(lambda u: (u.int, u.is_safe.name)),
     type(np.sum): by_identity,

@@ -653,6 +653,8 @@ class Environment(Reach):
         edges = [tensor._edge for tensor in self.met if tensor._edge is not None]
         if self._attributes & _NODES and any(edge is not LEAF for edge in edges):
             raise Unknown("it reads the node of a tensor that is not a leaf")
+        if "base" in self._attributes and any(array.base is not None for array in self.arrays):
+            raise Unknown("it reads the base of an array of NumPy")
         if any(type(thing) is Generator for thing in self.kept) and self._attributes & _SEEDS:
             raise Unknown("it seeds a generator, or reads its state")
         about = sorted(self._attributes & _ABOUT)
@@ -739,6 +741,8 @@ class Environment(Reach):
         if seen is not None:
             self._require(f"{path} is {seen}")
             return True
+        if array.dtype.metadata is not None:
+            raise Unknown("it uses a dtype of NumPy that has metadata")
         i = len(self.arrays)
         name = self._names[id(array)] = f"n{i}"
         self.arrays.append(array)

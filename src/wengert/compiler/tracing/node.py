@@ -178,7 +178,8 @@ class Backward:
         ]
         made = Backward(
             *([*read, *self.steps], self.cotangents, self.gradients, self.sources, self.why),
-            *(self.hidden, self.masks, self.hides, self.held, self.kept, self.flat),
+            *(self.hidden, self.masks, self.hides, self.held, self.kept),
+            flat=self.flat,
         )
         made.rows = rows
         return made
