@@ -25,6 +25,7 @@ import operator
 import pathlib
 import random
 import re
+import reprlib
 import string
 import threading
 import types
@@ -1040,11 +1041,88 @@ def kind_with_metadata(n: int) -> Any:
     return made
 
 
+def by_wraps(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any) -> Any:
+        return function(*args)
+
+    return wrapper
+
+
+def shown_by(decorator: Any) -> Callable[[int], Any]:
+    """A class with a decorated ``__repr__``, whose length depends on a cell."""
+
+    def make(n: int) -> Any:
+        cell = types.CellType(n)
+        function = types.FunctionType(
+            (lambda self: "a" * n).__code__, {"__name__": "a_program"}, "__repr__", (), (cell,)
+        )
+        made = type("Shown", (), {"__repr__": decorator(function)})()
+        CELLS[id(made)] = made, cell
+        return made
+
+    return make
+
+
+CELLS: dict[int, Any] = {}
+
+
+class Shows:
+    """A descriptor that makes texts."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __get__(self, thing: Any, kind: Any = None) -> Any:
+        return functools.partial(self.function, thing)
+
+
+for name, decorator in (
+    ("by wraps", by_wraps),
+    ("by a descriptor", Shows),
+    ("by reprlib", reprlib.recursive_repr()),
+):
+    kind(
+        f"text made {name}",
+        shown_by(decorator),
+        lambda thing: len(repr(thing)),
+        lambda thing: add_to("cell_contents")(CELLS[id(thing)][1]),
+    )
+kind(
+    "attribute with a blank",
+    lambda n: type("C", (), {"a b": n}),
+    lambda made: getattr(made, "a b"),
+    lambda made: setattr(made, "a b", getattr(made, "a b") + 1),
+)
+kind(
+    "ufunc that calls Python",
+    lambda n: np.frompyfunc(by_closure(n), 0, 1),
+    call,
+)
 kind(
     "class that names a library",
     lambda n: types.new_class("C", (), {}, lambda space: space.update(c=n)),
     get("c"),
     add_to("c"),
+)
+kind("path in another case", one_of(*map(pathlib.PureWindowsPath, "aA")), lambda p: ord(p.name))
+kind(
+    "memory behind a view",
+    lambda n: memoryview(bytearray([n, 1]))[1:],
+    lambda view: view.obj[0],
+    lambda view: add_at(0)(view.obj),
+)
+kind("array with steps", lambda n: np.zeros(40)[:: n + 2][:2], lambda a: a.strides[0])
+kind(
+    "array of an array",
+    lambda n: np.zeros(3)[:2] if n % 2 else np.zeros(2),
+    lambda a: a.flags.owndata + 0.5,
+)
+kind("array below an array", lambda n: np.zeros(3 + n)[:2], lambda a: a.base.size)
+kind(
+    "array with metadata",
+    lambda n: np.zeros(2, np.dtype(np.float64, metadata={"n": n})),
+    lambda a: a.dtype.metadata["n"],
 )
 kind("range of one length", lambda n: range(0, 6, 3 + n % 3), get("step"))
 kind("zone with a name", one_of(*ZONES), lambda z: len(z.tzname(None)))

@@ -46,8 +46,29 @@ CONTEXTS = {
     "writes under vmap": "vmap(lambda a, b: written(f(a, b)))(stacked(x), stacked(y))",
     "writes under jvp": "jvp(lambda t: written(f(t, y)), (x.detach(),), (y.detach(),))",
     "a dual tensor": "unpacked(f, x.detach(), y)",
+    "vmap in chunks": "vmap(f, chunk_size=1)(stacked(x), stacked(y))",
+    "linearize": "linearize(lambda t: f(t, y), x.detach())[1](x.detach().cos())",
+    "functional.hvp": "wg.autograd.functional.hvp(lambda t: total(f(t, y)), x.detach(), x)",
+    "functional.jacobian": "wg.autograd.functional.jacobian(lambda t: total(f(t, y)), x, True)",
+    "writes to what is saved": "mutated(f, x, y)",
+    "saved on the CPU": "within(save_on_cpu(), f, x, y)",
+    "gradients of one result": "slopes(tensors(f(x, y))[:1], x, y)",
+    "hooks on results": "slopes(hooked(tensors(f(x, y))), x, y)",
+    "a result that retains": "retained(tensors(f(x, y)), x, y)",
+    "batched gradients": "slopes(tensors(f(x, y))[:1], x, y, batched=True)",
+    "gradients after a write to a result": "slopes(doubled(tensors(f(x, y))), x, y)",
+    "gradients after a write to an argument": "moved(f, x, y)",
+    "gradients after a write to data": "moved(f, x, y, data=True)",
+    "gradients twice": "twice(tensors(f(x, y)), x, y)",
+    "a call on a result": "slopes(tensors(f(tensors(f(x, y))[0] * 2, y)), x, y)",
+    "backward with inputs": "accumulated(tensors(f(x, y)), x)",
+    "cotangents that record": "recorded(tensors(f(x, y)), x, y)",
+    "an argument that leads to the other": "slopes(tensors(f(x, x * y)), x, y)",
+    "an argument and a view of it": "f(x, x.view(3))",
 }
-SLOPE = re.compile(r"(?<!no_)grad\(|hess|jac|vjp")
+SLOPE = re.compile(
+    r"(?<!no_)grad\(|hess|jac|vjp|hvp|linear|slopes|moved|mutated|retained|twice|recorded|accumul"
+)
 """What returns gradients, of which the memory is laid out as it comes."""
 LINES = (
     """
@@ -73,8 +94,9 @@ ENDS = ("none", "backward", "grad", "twice")
 HEAD = """
 import threading
 import wengert.autograd.forward_ad as fwd
+from wengert.autograd.graph import allow_mutation_on_saved_tensors, save_on_cpu
 from wengert.autograd.graph import saved_tensors_hooks as hooks
-from wengert.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from wengert.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 from wengert.utils.checkpoint import checkpoint
 SAME = {"backend": "numpy", "options": {"measure": False, "quiet": True}}
 LIST = [1.5]
@@ -115,6 +137,63 @@ def written(made):
     with wg.no_grad():
         one.mul_(3)
     return [t * 1 for t in (one, *others)], wg.tensor(float(any(one is t for t in others)))
+
+def slopes(made, *given, batched=False, **options):
+    roots = [t for t in made if t.requires_grad and not t.is_leaf]
+    leaves = [t for t in given if t.requires_grad]
+    if not roots or not leaves:
+        return [t.detach() for t in made]
+    seeds = [stacked(t.detach().cos()) if batched else t.detach().cos() for t in roots]
+    options |= {"is_grads_batched": batched, "allow_unused": True}
+    found = wg.autograd.grad(roots, leaves, seeds, **options)
+    return [0.5 if g is None else g for g in found]
+
+def hooked(made):
+    for t in made:
+        if t.requires_grad:
+            t.register_hook(lambda g: g * 2)
+    return made
+
+def doubled(made):
+    with wg.no_grad():
+        made[0].mul_(2)
+    return made
+
+def moved(f, x, y, data=False):
+    made = tensors(f(x, y))
+    with wg.no_grad():
+        (x.data if data else x).add_(1)
+    return slopes(made, x, y)
+
+def mutated(f, x, y):
+    with allow_mutation_on_saved_tensors():
+        return moved(f, x, y)
+
+def retained(made, x, y):
+    for t in made:
+        if t.requires_grad and not t.is_leaf:
+            t.retain_grad()
+    total(made).backward()
+    return [t.grad for t in made if t.requires_grad and not t.is_leaf]
+
+def twice(made, x, y):
+    # a graph that saves nothing may be walked again
+    made = [t * t for t in made]
+    first = slopes(made, x, y, retain_graph=True)
+    return first + slopes(made, x, y) + slopes(made, x, y)
+
+def accumulated(made, x):
+    total(made).backward(inputs=[x])
+    return x.grad
+
+def recorded(made, x, y):
+    roots = [t for t in made if t.requires_grad and not t.is_leaf]
+    leaves = [t for t in (x, y) if t.requires_grad]
+    seeds = [t.detach().sin().requires_grad_() for t in roots]
+    found = wg.autograd.grad(roots, leaves, seeds, create_graph=True, allow_unused=True)
+    again = [g for g in found if g is not None and g.requires_grad]
+    found += wg.autograd.grad([g.sum() for g in again], seeds, allow_unused=True)
+    return [0.5 if g is None else g for g in found]
 
 def unpacked(f, x, y):
     with fwd.dual_level():

@@ -269,7 +269,7 @@ def said(error: Exception) -> str:
     """
     text = f"{type(error).__name__}: {error}".partition("\n")[0]
     # a compiled call is one node, whose results are named otherwise
-    text = re.sub(r"(modified by an inplace operation: ).*(, is at version)", r"\1\2", text)
+    text = re.sub(r"(modified by an inplace operation: ).*( is at version)", r"\1\2", text)
     return re.sub(r"version \d+", "version", text)
 
 

@@ -208,6 +208,7 @@ DENIED = {
     *("ctypes pointer", "large array", "flat iterator", "random.Random", "np.random.Generator"),
     *("np.random.RandomState", "thread local", "lru_cache", "single dispatch", "cached property"),
     *("logger", "root logger", "moment in a zone that moves", "dtype with metadata"),
+    *("ufunc that calls Python", "array below an array", "array with metadata"),
 }
 """Kinds of objects of which a function may not be compiled that reads them."""
 

@@ -6,6 +6,7 @@ import abc
 import builtins
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -246,3 +247,44 @@ def test_the_class_of_a_tensor_does_not_hear_of_compilation() -> None:
     for _ in range(3):
         f(x)
     assert heard == ["mul"] * 3
+
+
+def test_hooks_of_all_optimisers_run_in_compiled_functions() -> None:
+    weight = wg.ones(2, requires_grad=True)
+    optimiser = wg.optim.SGD([weight], lr=0.5)
+    steps: list[float] = []
+
+    @wg.compile(backend="numpy", options={"measure": False})
+    def step(x: Any) -> None:
+        optimiser.zero_grad()
+        (weight * x).sum().backward()
+        optimiser.step()
+
+    for _ in range(3):
+        step(wg.ones(2))
+    assert step.reason is None
+    hooks = wg.optim.optimizer
+    handle = hooks.register_optimizer_step_post_hook(lambda *_: steps.append(weight[0].item()))
+    with pytest.warns(UserWarning, match="there are hooks of all modules or optimisers"):
+        step(wg.ones(2))
+    step(wg.ones(2))
+    handle.remove()
+    step(wg.ones(2))
+    assert steps == [-1.0, -1.5]
+
+
+def test_arrays_are_written_to_files_in_each_call(tmp_path: Path) -> None:
+    array, path = np.arange(3.0), tmp_path / "array"
+    name = str(path)
+
+    def write(x: Any) -> Any:
+        array.tofile(name)
+        return x * 2
+
+    quick = wg.compile(write, backend="numpy")
+    with pytest.warns(UserWarning, match="tofile"):
+        quick(X)
+    for _ in range(2):
+        path.unlink()
+        quick(X)
+        assert np.array_equal(np.fromfile(name), array)

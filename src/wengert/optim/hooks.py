@@ -96,9 +96,17 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+class _Watch:
+    """True while there are hooks of every optimiser; compiled functions ask it in each call."""
+
+    def __bool__(self) -> bool:
+        return bool(_EVERY_PRE or _EVERY_POST)
+
+
 class Hooked:
     """The tables of hooks of one optimiser, and the methods that fill them."""
 
+    _is_hooked = _Watch()
     _opt_called = False
     _optimizer_step_pre_hooks: OrderedDict[int, Callable[..., Any]]
     _optimizer_step_post_hooks: OrderedDict[int, Callable[..., Any]]

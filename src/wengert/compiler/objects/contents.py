@@ -108,15 +108,20 @@ def read_moment(thing: Any) -> Reading:
 
 def _fields(thing: Any) -> Any:
     base = datetime.datetime if isinstance(thing, datetime.datetime) else datetime.time
-    return base.__reduce_ex__(thing, 4)[1][0]  # type: ignore[index]  # without the zone
+    return base.__reduce_ex__(thing, 4)[1][0]  # without the zone
 
 
 def _bytes_of(thing: Any) -> bytes:
     return bytes(memoryview(thing))
 
 
-def layout(view: memoryview) -> Any:
-    """Return how a memoryview shows its bytes."""
+def read_memory(thing: Any) -> Reading:
+    """Read a memoryview."""
+    obj = Part("{0}.obj", thing.obj)
+    return Reading("class", (obj,), [fact(bytes, thing), fact(_layout, thing)])
+
+
+def _layout(view: memoryview) -> Any:
     return view.format, view.shape, view.strides, view.readonly
 
 
@@ -147,6 +152,13 @@ def bits(number: Any) -> bytes:
     return bytes(number.tobytes())
 
 
+def read_ufunc(thing: Any) -> Reading:
+    """Read a function of NumPy's; one made of a Python function takes objects alone."""
+    if {*"".join(thing.types)} <= {*"O->"}:
+        raise Unknown(f"NumPy calls a Python function ({thing.__name__})")
+    return by_identity(thing)
+
+
 def read_dtype(thing: Any) -> Reading:
     """Read a NumPy dtype; equal ones may differ in alignment and metadata."""
     if thing.metadata is not None:
@@ -172,9 +184,9 @@ def content_of(thing: Any) -> Any:
 
 def _describe(thing: Any) -> Any:
     # on the hot path: each call checks every array that the function reaches
-    kind, flags = thing.dtype, thing.flags
+    kind = thing.dtype
     name = kind.str if kind.names is None else str(kind)
-    return name, thing.shape, flags.writeable, flags.c_contiguous, flags.f_contiguous
+    return name, kind.metadata is None, thing.shape, thing.strides, thing.flags.num
 
 
 def read_ndarray(thing: Any) -> Reading:

@@ -131,9 +131,7 @@ def _class(thing: Any) -> Reading:
     parts = [
         Part("{1}[" + repr(key) + "]", part, own)
         for key, part in list(own.items())
-        if (key not in _ABOUT or _is_written(part))
-        and type(part) not in _LAYOUT
-        and key.isidentifier()
+        if (key not in _ABOUT or _is_written(part)) and type(part) not in _LAYOUT
     ]
     parts += [Part("{1}", base, base) for base in thing.__mro__[1:] if not is_of_library(base)]
     if type(thing) is not type and not is_of_library(type(thing)):
@@ -158,14 +156,19 @@ def _is_written(part: Any) -> bool:
 
     Those of dataclasses, enumerations and attrs classes are generated from the attributes.
     """
-    if not isinstance(part, types.FunctionType) or hasattr(part, "__wrapped__"):
-        return False
-    made_by = str(part.__globals__.get("__name__"))
+    function = inspect.unwrap(part)
+    if not isinstance(function, types.FunctionType):
+        runs = callable(part) or hasattr(type(part), "__get__")
+        return runs and not isinstance(part, (*_LAYOUT, types.BuiltinFunctionType))
+    made_by, file = str(function.__globals__.get("__name__")), function.__code__.co_filename
     return not (
-        of_library_name(made_by)
+        # what a library's decorator makes closes over the user's function
+        (of_library_name(made_by) and function.__closure__ is None)
         or made_by.startswith("attr.")
-        or part.__name__.startswith("__annotat")
-        or part.__code__.co_filename.startswith("<attrs ")
+        or function.__name__.startswith("__annotat")
+        or file.startswith("<attrs ")
+        # a dataclass wraps what it generates
+        or (file == "<string>" and function is not part)
     )
 
 
@@ -337,7 +340,7 @@ VALUES: frozenset[type] = frozenset(
     {
         *(int, str, bytes, bool, complex, type(None), type(Ellipsis), type(NotImplemented)),
         *(Size, re.Pattern, datetime.timedelta, datetime.date, fractions.Fraction, float),
-        *(pathlib.PurePosixPath, pathlib.PureWindowsPath),
+        pathlib.PurePosixPath,
     }
 )
 """Classes whose objects are guarded by equality."""
@@ -347,6 +350,8 @@ _READERS: dict[type, Reader] = {
     **dict.fromkeys(VALUES, by_value),
     complex: known_by(repr),
     **dict.fromkeys((range, datetime.timezone), valued_by(repr)),
+    # paths that differ in upper and lower case are equal
+    pathlib.PureWindowsPath: valued_by(str),
     **dict.fromkeys((datetime.datetime, datetime.time), contents.read_moment),
     uuid.UUID: valued_by(lambda u: (u.int, u.is_safe.name)),
     type(np.sum): by_identity,
@@ -362,9 +367,9 @@ _READERS: dict[type, Reader] = {
     slice: attributes("start", "stop", "step"),
     decimal.Decimal: known_by(str, contents.precision),
     bytearray: known_by(bytes),
-    memoryview: known_by(bytes, contents.layout),
+    memoryview: contents.read_memory,
     np.ndarray: contents.read_ndarray,
-    np.ufunc: by_identity,
+    np.ufunc: contents.read_ufunc,
     inspect.Signature: contents.read_signature,
     np.random.Generator: known_by(contents.stream),
     np.random.RandomState: known_by(contents.legacy_stream),

@@ -66,10 +66,10 @@ _DENIED = frozenset(
     {
         *("__subclasses__", "__annotations__", "__kwdefaults__", "__traceback__", "__hash__"),
         *("__globals__", "__builtins__", "cache_info", "f_globals", "f_locals", "f_back"),
-        *("get_type_hints", "get_annotations", "gi_frame"),
+        *("get_type_hints", "get_annotations", "gi_frame", "tofile", "dump"),
     }
 )
-"""Attributes that code may not read, since they are not walked."""
+"""Attributes that code may not read, since they are not walked, or write to files."""
 _NODES = frozenset({"grad_fn", "output_nr"})
 """Names with which code may reach the nodes of a graph."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
@@ -643,6 +643,8 @@ class Environment(Reach):
         edges = [tensor._edge for tensor in self.met if tensor._edge is not None]
         if self._attributes & _NODES and any(edge is not LEAF for edge in edges):
             raise Unknown("it reads the node of a tensor that is not a leaf")
+        if "base" in self._attributes and any(array.base is not None for array in self.arrays):
+            raise Unknown("it reads the base of an array of NumPy")
         if any(type(thing) is Generator for thing in self.kept) and self._attributes & _SEEDS:
             raise Unknown("it seeds a generator, or reads its state")
         about = sorted(self._attributes & _ABOUT)
@@ -711,16 +713,14 @@ class Environment(Reach):
                 self._line(f"if len({{{ids}}}) != {len(first)}: return None")
 
     def _hooked(self) -> None:
-        """Guard that there are no global module hooks, where modules are reached."""
-        for thing in self.walked:
-            for kind in type(thing).__mro__:
-                watch = kind.__dict__.get("_is_hooked")
-                if watch is None:
-                    continue
-                if watch:
-                    raise Unknown("there are hooks of all modules")
+        """Guard that there are no global hooks of modules or optimisers, where any are reached."""
+        kinds = dict.fromkeys(kind for thing in self.walked for kind in type(thing).__mro__)
+        for kind in kinds:
+            watch = kind.__dict__.get("_is_hooked")
+            if watch:
+                raise Unknown("there are hooks of all modules or optimisers")
+            if watch is not None:
                 self._line(f"if {self._tool(kind)}._is_hooked: return None")
-                return
 
     def _array(self, array: Any, path: str) -> bool:
         """Make an array an input; return False for other objects."""
@@ -731,6 +731,8 @@ class Environment(Reach):
         if seen is not None:
             self._require(f"{path} is {seen}")
             return True
+        if array.dtype.metadata is not None:
+            raise Unknown("it uses a dtype of NumPy that has metadata")
         i = len(self.arrays)
         name = self._names[id(array)] = f"n{i}"
         self.arrays.append(array)

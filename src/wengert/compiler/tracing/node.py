@@ -478,7 +478,7 @@ class CompiledBackward(Node):
         return saved
 
     def _pulled(self, g: Any, there: Sequence[bool]) -> list[Any]:
-        """Return the gradients from raw cotangents, of which those that are not `there` are None."""
+        """Return the gradients from raw cotangents; those that are not `there` are None."""
         if not all(there):
             g = [
                 np.zeros(shape, dtype) if part is None else part

@@ -19,6 +19,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import PureWindowsPath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -257,7 +258,7 @@ def _printed(
 
 ADDRESS = re.compile("0x[0-9a-f]{6}")
 """An address in the default ``repr`` of an object, which may differ in each call."""
-_TEXTS = VALUES | {dtype, slice, range}
+_TEXTS = VALUES | {dtype, slice, range, PureWindowsPath}
 _HELD = frozenset({list, tuple, dict, set, frozenset})
 _DEPTH = 20
 
