@@ -155,8 +155,9 @@ class Call:
         values = [*saved, *cotangents]
         if False in self._ways:
             native = self._ways[False].native
-            plain = native is not None and all(present) and not is_below_mask()
-            if plain and _ARRAYS.issuperset([value.__class__ for value in values]):
+            plain = all(present) and not is_below_mask()
+            plain = plain and _ARRAYS.issuperset([value.__class__ for value in values])
+            if native is not None and plain:
                 found = native(*[contiguous(np.asarray(value)) for value in values])
                 if found is not None:
                     return found
@@ -535,11 +536,11 @@ class Entry:
         """Return the state shared by the nodes of a trace that save the same values."""
         return Call(self, exit, backward=backward)
 
-    def call_to(self, exit: Exit, backward: Backward | None) -> Call | None:
+    def call_to(self, exit: Exit, backward: Backward) -> Call:
         """Return the state that the calls which end at `exit` share, made for the first one."""
-        if backward is not None and backward not in exit.calls:
+        if backward not in exit.calls:
             exit.calls[backward] = self.call_of(exit, backward)
-        return exit.calls.get(backward)
+        return exit.calls[backward]
 
     def with_history(self, captured: Captured, given: Any, added: bool) -> Any:
         """Return the results of the traced call, rebuilt with a node as their history.
@@ -565,7 +566,8 @@ class Entry:
             own.tree.add(places, trace.items, exit)
         found, known = own.tree.run(inputs, None, *_taken(captured))
         # made before the effects are dropped: they forbid running the function again
-        own.call_to(found, found.backward_of(known))
+        if (backward := found.backward_of(known)) is not None:
+            own.call_to(found, backward)
         found = found.without_effects(captured.log.settle)
         return own.finished(found, known, list(tensors), list(arrays), given, tensors, memory)
 
