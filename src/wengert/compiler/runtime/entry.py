@@ -33,6 +33,7 @@ from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.tables import finished
 from wengert.compiler.tracing.visits import Visits
 from wengert.interp.levels import Lifted
+from wengert.kernels.strided import owner_of
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.masked import apart, continuing, is_below_mask
 from wengert.tape.node import next_sequence
@@ -463,17 +464,19 @@ class Entry:
             own = self.memory(tensors, arrays)[0] if memory is None else memory
             visits.replace({id(a): b for a, b in zip(inputs, own, strict=True) if a is not b})
             saved = set(map(id, visits.arrays()))
+            shared = [
+                i
+                for i, leaf in enumerate(exit.leaves)
+                if leaf.kind == "tensor"
+                and visits.share(exit.value_of(i), owner_of(leaves[i]._payload))
+            ]
             node = attach(
                 call,
                 [tensors[place] for place in self.places],
                 [leaves[i] for i in exit.outputs],
                 visits,
                 given,
-                [
-                    leaves[i]
-                    for i in exit.counted
-                    if exit.leaves[i].kind == "tensor" and visits.is_saved(exit.value_of(i))
-                ],
+                [leaves[i] for i in exit.counted if i in shared],
             )
         result = exit.complete(leaves, tensors)
         if node is not None:

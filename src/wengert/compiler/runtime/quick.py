@@ -201,7 +201,7 @@ class _Writer:
         made = [f"{number}_{i}" for i in range(len(exit.leaves))]
         lines = self._says(number, exit, {**self._inputs, **known}) if exit.said else []
         for name, leaf in zip(made, exit.leaves, strict=True):
-            lines += _leaf(name, leaf, made, known, self._names, self._scope)
+            lines += _leaf(exit, name, leaf, made, known, self._names, self._scope)
         if exit.backward is not None:
             lines += self._history(number, exit, [f"l{name}" for name in made], known)
         result = _together(exit, [f"l{name}" for name in made], self._scope)
@@ -214,20 +214,14 @@ class _Writer:
         backward = exit.backward_of(known)
         assert backward is not None
         self._scope[f"call{number}"] = self._entry.call_to(exit, backward)
-        sources, outs, kept = (
-            ", ".join(names)
-            for names in (
-                [f"t{i}" for i in backward.sources],
-                [leaves[i] for i in exit.outputs],
-                [leaves[i] for i in exit.kept],
-            )
-        )
+        sources = "".join(f"t{i}, " for i in backward.sources)
+        outs, kept = ("".join(f"{leaves[i]}, " for i in n) for n in (exit.outputs, exit.kept))
         saved = ", ".join([self._read(value, known) for value in backward.saved])
         met = "".join(f"t{i}, " for i in range(self._tensors))
         reads = "".join(f"t{i}, " for i in exit.reads)
         return [
-            f"node = attach(call{number}, ({sources},), ({outs},), [{saved}], (args, kwargs)"
-            f", [{kept}])",
+            f"node = attach(call{number}, ({sources}), ({outs}), [{saved}], (args, kwargs)"
+            f", ({kept}))",
             f"node.met = held_by(({met}))",
             f"node.reads = held_by(({reads}))",
         ]
@@ -261,6 +255,7 @@ def _strides(value: Value) -> tuple[int, ...]:
 
 
 def _leaf(
+    exit: Exit,
     name: str,
     leaf: Any,
     made: list[str],
@@ -276,7 +271,7 @@ def _leaf(
     if leaf.kind == "given":
         place = names[leaf.what]
         return [f"{own} = {place if place[0] == 'n' else 't' + place[1:]}"]
-    payload = known[leaf.what] if leaf.chain or leaf.what.shape else f"{known[leaf.what]}[()]"
+    payload = f"{known[leaf.what]}[()]" if exit.is_scalar(leaf) else known[leaf.what]
     if leaf.chain:
         scope["asarray"] = np.asarray
     for k, (prim, params) in enumerate(leaf.chain):

@@ -176,6 +176,7 @@ class Pullback:
         A result whose cotangent is None contributes nothing. `blocks` are those of the graph now.
         """
         found = None
+        visits.refresh()
         if visits.tape is not None and visits.blocks is blocks:
             found = self._natively(visits, visits.tape, cotangents)
         return self._followed(visits, cotangents) if found is None else found

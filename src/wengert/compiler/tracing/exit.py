@@ -349,7 +349,7 @@ class Exit:
         edge = LEAF if leaf.leaf else None
         cls = None if leaf.cls is PORTS.tensor else leaf.cls
         copies, version, is_array = self._copies(value), leaf.version, leaf.kind == "array"
-        is_scalar = root is None and not chain and strides is None and not value.shape
+        is_scalar = self.is_scalar(leaf)
 
         def made(known: Any, given: Any, roots: list[Any], cells: Any) -> Any:
             if root is None:
@@ -362,7 +362,6 @@ class Exit:
                 array = lying(array, strides)
             if is_array:
                 return np.asarray(array)
-            # NumPy computes with scalars several times as fast as with arrays without dimensions
             tensor = new_tensor(array[()] if is_scalar else array, edge)
             if cls is not None:
                 tensor.__class__ = cls
@@ -377,6 +376,18 @@ class Exit:
             return tensor
 
         return made
+
+    def is_scalar(self, leaf: Leaf) -> bool:
+        """Return whether a computed leaf becomes a scalar of NumPy, not an array.
+
+        NumPy computes with these several times as fast. But memory that the tape holds is shared.
+        """
+        value: Value = leaf.what
+        if value.shape or leaf.root is not None or leaf.chain or leaf.strides is not None:
+            return False
+        if self.backward is None:
+            return not self.outputs
+        return value not in self.backward.checked
 
     def _copies(self, value: Value) -> bool:
         """Return whether a value must be copied before it is returned.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,7 @@ class Visits:
         self.inputs: dict[Value, Any] = {}
         self.tape: Tape | None = None
         self._added: list[Visit] = []
+        self._shared: list[tuple[Any, Any]] = []
 
     @property
     def last(self) -> Block:
@@ -93,17 +95,32 @@ class Visits:
                 if value in self.inputs:
                     yield self.inputs[value]
 
-    def is_saved(self, value: Value) -> bool:
-        """Return whether a value at the end of the run is saved, under whatever name."""
-        blocks: Iterable[Block] = (visit.block for visit in reversed(self._added))
-        if self.tape is not None:
-            blocks = (block for block, _ in self._backwards(self.tape))
+    def share(self, value: Value, array: Any) -> bool:
+        """Let writes to a result reach what is saved of it; return whether anything is.
+
+        Parameters
+        ----------
+        value: The value of the result at the end of the run.
+        array: Its memory.
+        """
+        found = False
         after: int | None = None
-        for block in blocks:
+        visits = [(visit.block, 0) for visit in reversed(self._added)]
+        for block, start in visits if self.tape is None else self._backwards(self.tape):
             value = value if after is None else block.after[after]
-            if value in block.saved():
-                return value not in self.inputs
+            if value in block.saved() and value not in self.inputs:
+                found = True
+                if self.tape is not None:
+                    before = takewhile(lambda v: v is not value, pushed(block, self.inputs))
+                    at = start + sum(map(padded, before))
+                    saved = np.ndarray(value.shape, value.dtype, self.tape.data, at)
+                    self._shared.append((saved, array))
             if value not in (block.slots or ()):
-                return False
+                break
             after = (block.slots or ()).index(value)
-        return False
+        return found
+
+    def refresh(self) -> None:
+        """Read results again whose memory the program may have written to."""
+        for saved, array in self._shared:
+            saved[...] = array
