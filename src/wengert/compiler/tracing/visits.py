@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,8 +110,8 @@ class Visits:
             if value in block.saved() and value not in self.inputs:
                 found = True
                 if self.tape is not None:
-                    before = takewhile(lambda v: v is not value, pushed(block, self.inputs))
-                    at = start + sum(map(padded, before))
+                    values = pushed(block, self.inputs)
+                    at = start + sum(map(padded, values[: values.index(value)]))
                     saved = np.ndarray(value.shape, value.dtype, self.tape.data, at)
                     self._shared.append((saved, array))
             if value not in (block.slots or ()):
