@@ -33,7 +33,7 @@ def first() -> object:
     """The graph of the first example."""
     x = wg.tensor([0.5, 1.0, 2.0], requires_grad=True)
     y = (x.sin() * x**2).sum()
-    return draw(y, params={"x": x, "y": y}, show="shape")
+    return draw(y)
 
 
 @picture
