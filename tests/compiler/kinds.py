@@ -1124,6 +1124,48 @@ kind(
     lambda n: np.zeros(2, np.dtype(np.float64, metadata={"n": n})),
     lambda a: a.dtype.metadata["n"],
 )
+
+
+def with_a_slot(n: int) -> Any:
+    kind = type("C", (), {"__slots__": ("c",)})
+    made: Any = kind()
+    made.c = n
+    return made
+
+
+def hidden_slot(thing: Any) -> None:
+    made: Any = type(thing)
+    count = thing.c + 1
+    made.c = property(lambda self: count)
+
+
+class Module(types.ModuleType):
+    c = 5
+
+
+def plain_module(n: int) -> Any:
+    made: Any = types.ModuleType("some")
+    made.__getattr__ = lambda name: n
+    return made
+
+
+def module_of_a_class(thing: Any) -> None:
+    thing.__class__ = Module
+
+
+def with_builtins(n: int) -> Any:
+    space: dict[str, Any] = {"__builtins__": {"one": n}}
+    exec("def made(): return one", space)
+    return space["made"]
+
+
+def deeper(function: Any) -> None:
+    function.__builtins__["one"] += 1
+
+
+kind("slot that is hidden", with_a_slot, get("c"), hidden_slot)
+kind("module that gets a class", plain_module, get("c"), module_of_a_class)
+kind("function with built-in names", with_builtins, call, deeper)
 kind("range of one length", lambda n: range(0, 6, 3 + n % 3), get("step"))
 kind("zone with a name", one_of(*ZONES), lambda z: len(z.tzname(None)))
 kind(

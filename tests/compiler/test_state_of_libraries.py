@@ -5,6 +5,8 @@ from __future__ import annotations
 import abc
 import builtins
 import math
+import warnings
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -288,3 +290,17 @@ def test_arrays_are_written_to_files_in_each_call(tmp_path: Path) -> None:
         path.unlink()
         quick(X)
         assert np.array_equal(np.fromfile(name), array)
+
+
+def test_weak_references_are_counted_in_each_call() -> None:
+    held: list[Any] = []
+
+    def count(x: Any) -> Any:
+        return x * weakref.getweakrefcount(THING)
+
+    quick = wg.compile(count, backend="numpy", options={"measure": False})
+    for n in range(4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert quick(wg.tensor(1.0)).item() == n
+        held.append(weakref.ref(THING, held.remove))

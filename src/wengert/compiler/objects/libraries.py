@@ -45,6 +45,7 @@ _WORLDLY = {
     ),
     "decimal": frozenset({"getcontext", "setcontext", "localcontext"}),
     "contextvars": frozenset({"copy_context"}),
+    "weakref": frozenset({"getweakrefcount", "getweakrefs"}),
     "numpy": frozenset(
         {
             *("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "open_memmap", "fromregex"),

@@ -131,7 +131,7 @@ def _class(thing: Any) -> Reading:
     parts = [
         Part("{1}[" + repr(key) + "]", part, own)
         for key, part in list(own.items())
-        if (key not in _ABOUT or _is_written(part)) and type(part) not in _LAYOUT
+        if key not in _ABOUT or _is_written(part)
     ]
     parts += [Part("{1}", base, base) for base in thing.__mro__[1:] if not is_of_library(base)]
     if type(thing) is not type and not is_of_library(type(thing)):

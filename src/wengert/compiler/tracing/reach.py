@@ -113,6 +113,8 @@ class Reach(Conditions):
                 # streams passed to ``print`` are looked up in each call
                 chains = {c for c in chains if not (len(c) == 1 and names.streams.get((key, *c)))}
             self._reached(space[key], path, chains, Place(space, key))
+        elif getattr(function, "__builtins__", None) is not built_in:
+            raise Unknown(f"{function.__name__}() has built-in names of its own")
         elif key in names.read and key in built_in:
             if key == "print" and key not in names.passed | names.written:
                 self._prints(function)
@@ -178,6 +180,9 @@ class Reach(Conditions):
         library = is_library_module(module)
         space = vars(module)
         if not library:
+            if type(module) is not types.ModuleType:
+                raise Unknown(f"it uses a module with a class of its own ({module.__name__})")
+            self._require(f"{name}.__class__ is {self._tool(types.ModuleType)}")
             # the hooks provide missing attributes
             chains |= {(hook,) for hook in _HOOKS & space.keys()}
         for first in sorted({chain[0] for chain in chains if chain}):
