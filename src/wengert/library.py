@@ -133,6 +133,8 @@ class CustomOpDef:
         self._fake: Callable[..., Any] | None = None
         self._rules: dict[str, Any] = {}
         self._function: Any = None
+        self._nests: bool | None = None
+        """Whether results are lists within a tuple; None before the first recorded call."""
         _KNOWN[name] = self
         space = getattr(operations, self._namespace, None)
         if space is None:
@@ -217,26 +219,37 @@ class CustomOpDef:
         assert function is not None
         parameters = inspect.signature(function).parameters.values()
         required = sum(p.kind < p.VAR_POSITIONAL and p.default is p.empty for p in parameters)
+        rebuild: Any = None
+
+        def whole(leaves: Any) -> Any:
+            return leaves if rebuild is None else rebuild(list(leaves))
 
         def forward(*items: Any) -> Any:
-            return self._alone(function, lists.nested(items), keywords)
+            nonlocal rebuild
+            result = self._alone(function, lists.nested(items), keywords)
+            parts = result if isinstance(result, tuple) else ()
+            self._nests = any(isinstance(part, list | tuple) for part in parts)
+            if not self._nests:
+                return result
+            leaves, rebuild = flatten(result)
+            return tuple(leaves)
 
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
             ctx._gives_list = isinstance(output, list)
             if rules.get("setup_context") is not None:
                 more = {"keyword_only_inputs": keywords} if keywords else {}
                 rules["setup_context"](
-                    ctx=lists.of(ctx), inputs=lists.nested(inputs), output=output, **more
+                    ctx=lists.of(ctx), inputs=lists.nested(inputs), output=whole(output), **more
                 )
 
         def backward(ctx: Any, *grads: Any) -> Any:
             if "backward" not in rules:
                 raise RuntimeError(
-                    f"Trying to backward through {name} but no autograd formula was registered. "
-                    "Please use register_autograd to add one."
+                    f"Trying to backward through {self._namespace}.{self._name}.default but no "
+                    "autograd formula was registered. Please use register_autograd to add one."
                 )
             ctx = lists.of(ctx)
-            made = rules["backward"](ctx, *([list(grads)] if ctx._gives_list else grads))
+            made = rules["backward"](ctx, *([list(grads)] if ctx._gives_list else whole(grads)))
             made = made if isinstance(made, tuple) else (made,)
             needs = ctx.needs_input_grad[len(made) :]
             if len(made) >= required and not any(flatten(needs)[0]):
@@ -247,17 +260,27 @@ class CustomOpDef:
         def vmap(info: Any, in_dims: Any, *items: Any) -> Any:
             return rules["vmap"](info, lists.nested(in_dims), *lists.nested(items), **keywords)
 
-        body = {"forward": forward, "setup_context": setup_context, "backward": backward}
+        body: dict[str, Callable[..., Any]] = {
+            "forward": forward,
+            "setup_context": setup_context,
+            "backward": backward,
+            "whole": whole,
+        }
         if "vmap" in rules:
             body["vmap"] = vmap
-        return type(self._name, (Function,), {one: staticmethod(f) for one, f in body.items()})
+        title = f"GeneratedBackwardFor_{self._namespace}_{self._name}_default"
+        return type(title, (Function,), {one: staticmethod(f) for one, f in body.items()})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._fn is None:
             raise NotImplementedError(
                 f"{self._qualname} has no kernel for the CPU: register one by impl()"
             )
-        bound = inspect.signature(self._fn).bind(*args, **kwargs)
+        try:
+            bound = inspect.signature(self._fn).bind(*args, **kwargs)
+        except TypeError as error:
+            what = f"{error}".replace("missing a required", "is missing value for")
+            raise RuntimeError(f"{self._qualname}() {what.replace('t: ', 't ')}") from None
         bound.apply_defaults()
         if _leaves(bound.kwargs):
             raise NotImplementedError(
@@ -291,11 +314,11 @@ class CustomOpDef:
             with no_grad():
                 return self._alone(self._fn, bound.args, bound.kwargs)
         lists = _Lists(bound.args)
-        if lists or bound.kwargs:
+        if lists or bound.kwargs or self._nests is not False:
             made = self._made(lists, bound.kwargs)
         else:
             made = self._function = self._function or self._made(lists, {})
-        return made.apply(*lists.flat(bound.args))
+        return made.whole(made.apply(*lists.flat(bound.args)))
 
 
 def custom_op(

@@ -217,6 +217,32 @@ def test_the_gradients_of_a_list_of_results_are_a_list():
     assert isinstance(made, list) and x.grad.tolist() == [7, 7]
 
 
+def test_the_results_of_a_list_within_a_tuple_have_gradients():
+    @library.custom_op(f"here{uuid.uuid4().hex}::f", mutates_args=())
+    def f(x: wg.Tensor, count: int) -> tuple[list[wg.Tensor], wg.Tensor]:
+        return [x.clone() for _ in range(count)], 2 * x
+
+    def kept(ctx, inputs, output):
+        ctx.counts = len(output[0]), inputs[1]
+
+    def rule(ctx, copies, double):
+        assert ctx.counts == (len(copies), len(copies))
+        return sum(copies) + 2 * double, None
+
+    f.register_autograd(rule, setup_context=kept)
+    for count in (1, 3):
+        x = wg.ones(2, requires_grad=True)
+        copies, double = f(x, count)
+        assert type(copies) is list and double.grad_fn.name().endswith("_f_defaultBackward")
+        (sum(copies) + double).sum().backward()
+        assert x.grad.tolist() == [count + 2.0] * 2
+
+
+def test_a_missing_argument_is_named(cube):
+    with pytest.raises(RuntimeError, match=r"::cube\(\) is missing value for argument 'x'"):
+        cube()
+
+
 def test_wrong_numbers_of_gradients_are_errors(cube):
     @library.custom_op(f"here{uuid.uuid4().hex}::add", mutates_args=())
     def add(parts: list[wg.Tensor]) -> wg.Tensor:

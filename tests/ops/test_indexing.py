@@ -211,6 +211,9 @@ def test_narrow_integers_are_not_indices():
 def test_a_mask_takes_one_number_of_any_dtype():
     mask = wg.tensor([True, False, True])
     assert wg.index_put(wg.ones(3), (mask,), wg.tensor(5)).tolist() == [5.0, 1.0, 5.0]
+    x = wg.ones(2, 3)
+    x[:, mask] = wg.tensor(2.5, dtype=wg.float64)
+    assert x.tolist() == [[2.5, 1.0, 2.5]] * 2
     with pytest.raises(RuntimeError, match="source and destination dtypes match"):
         wg.index_put(wg.ones(3), (mask,), wg.tensor(5), accumulate=True)
 

@@ -348,7 +348,7 @@ def fitting_value(
         # they would be numbers if they were not values of a transform
         return cast(value, kind)
     masks = [array for array in chosen if array.dtype.kind == "b"]
-    alone = len(masks) == len(arrays) == 1 and target._payload.ndim > 0
+    alone = len(masks) == len(chosen) == 1 and target._payload.ndim > 0
     if accumulate or not alone or _has_lone_bool(index) or value._payload.size != 1:
         # the error of shapes that do not fit comes first
         T.index_put(target, cast(value, kind), indices=arrays, accumulate=False)
