@@ -77,15 +77,16 @@ def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
 
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return the variances and means along dimensions."""
-    return _with_mean(self, *_moments(self, dim, correction, keepdim), keepdim)
+    return _with_mean(self, _moments(self, dim, correction, keepdim), keepdim)
 
 
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return the standard deviations and means along dimensions."""
-    return _with_mean(self, *_moments(self, dim, correction, keepdim, True), keepdim)
+    return _with_mean(self, _moments(self, dim, correction, keepdim, True), keepdim)
 
 
-def _with_mean(self: Any, spread: Any, centre: Any, keepdim: bool) -> tuple[Any, Any]:
+def _with_mean(self: Any, moments: tuple[Any, Any], keepdim: bool) -> tuple[Any, Any]:
+    spread, centre = moments
     centre = centre.astype(self.dtype, copy=False)
     return spread, centre if keepdim else centre.reshape(spread.shape)[()]
 

@@ -294,13 +294,13 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
 
     A 0-d weight applies to every class.
     """
-    weight = weight.astype(self.dtype, copy=False)
     axis = 0 if self.ndim == 1 else 1
     index, weights, counted = _weighed(target, weight, self.shape[axis], ignore_index)
     losses = self[_named(self.ndim, index, axis)]
     if reduction == "mean" and counted is None and target.size and not weights.ndim:
         # the weight cancels
-        return row_sums(losses.reshape(-1)) / -target.size
+        return row_sums(losses if losses.ndim == 1 else losses.reshape(-1)) / -target.size
+    weights = weights.astype(self.dtype, copy=False)
     losses = losses * -weights
     if counted is not None:
         losses = np.where(counted, losses, 0)[()]

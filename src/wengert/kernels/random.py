@@ -36,7 +36,7 @@ _LOW_53, _STEP_53 = np.array(_MASK_53, np.uint64), np.array(2.0**-53)
 _SINGLE, _DOUBLE, _LONG = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
 _BLOCK = 16
 _TURN = 2.0 * math.pi
-_CONSTANTS = {
+_CONSTANTS: dict[Any, tuple[Any, ...]] = {
     kind: (
         *[np.array(value, kind) for value in (1.0, -2.0, _TURN)],
         np.dtype((np.void, kind.itemsize * _BLOCK // 2)),

@@ -89,7 +89,6 @@ general(
         case(_triangular(0, 0), (0, 2), upper=True, left=True, unitriangular=False),
         case(_triangular(2, 2), (2, 0), upper=True, left=True, unitriangular=True),
     ),
-    fused="few",
     doc="the solutions of triangular systems of equations",
     lacks="half",
     batching="pointwise",
@@ -268,7 +267,6 @@ per_matrix(
     conj="explicit",
     node="LinalgCholeskyExBackward0",
     cases=tuple(case(draw, upper=None, what="linalg.cholesky") for draw in _CHOLESKY),
-    fused="few",
     doc="Cholesky factors of Hermitian matrices",
     lacks="half",
 )

@@ -59,7 +59,6 @@ general(
     node="LinalgSolveExBackward0",
     cases=tuple(case(a, b, **params) for a, b, params in _SYSTEMS),
     shows={"vector": None},
-    fused="few",
     doc="the solutions of systems of linear equations",
     lacks="half",
     sparsity="per_matrix",
@@ -93,7 +92,6 @@ per_matrix(
     node="LinalgInvExBackward0",
     cases=_SQUARE,
     shows={"inverse": "result"},
-    fused="few",
     doc="the inverses of matrices",
     lacks="half",
 )
@@ -142,7 +140,6 @@ per_matrix(
     vjp=(lambda F, g, self: _scaled(F, g, F.cofactor(self)),),
     cases=_SQUARE,
     shows={"A": "self"},
-    fused="few",
     doc="the determinants of matrices",
     lacks="half",
 )
@@ -151,7 +148,6 @@ per_matrix(
     kernels.cofactor,
     vjp=(lambda F, g, self: F.cofactor_backward(g, self),),
     cases=_SQUARE,
-    fused="few",
     doc="the determinants of what is left of matrices without each row and column, with signs",
     lacks="half",
 )
@@ -189,7 +185,6 @@ per_matrix(
     conj="explicit",
     cases=_SQUARE,
     shows={"A": "self"},
-    fused="few",
     doc="the signs of determinants, and the logarithms of their absolute values",
     lacks="half",
 )

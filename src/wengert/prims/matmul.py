@@ -162,7 +162,6 @@ general(
         case((4,), (2, 3, 2), (2, 2, 4), beta=1, alpha=1),
         case((2, 3, 1), (2, 3, 2), (2, 2, 4), beta=0.5, alpha=2.0),
     ),
-    fused="few",
     doc="beta * self + alpha * (batch1 @ batch2)",
     raises=False,
     autocast="lower",

@@ -339,7 +339,6 @@ _loss(
     ),
     cases=_pairs(),
     shows={**_REDUCTION, "weight": lambda: None, "pos_weight": lambda: None},
-    fused="few",
     doc="the cross entropy of sigmoid(self) and a target probability",
     lacks="complex",
 )

@@ -383,7 +383,6 @@ general(
         case((0, 3), (), (3,), _positive(3), _positive(3), eps=0.1),
     ),
     layout="suggested",
-    fused="few",
     doc="batch_norm with means and variances that are given",
     raises=False,
     sparsity="normalised",

@@ -24,7 +24,6 @@ bilinear(
         case((3, 1), (3, 2), dim=0),
         case((0, 3), (0, 3), dim=1),
     ),
-    fused="few",
     doc="the vector products of vectors with three elements",
     batching="dims",
     sparsity="along_dim",

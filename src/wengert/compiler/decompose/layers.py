@@ -106,11 +106,17 @@ def _batch_norm(F: Any, self: Any, weight: Any, bias: Any, known: Any, eps: floa
 def _group_norm(
     F: Any, self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: float
 ) -> Any:
+    values, weight, bias = _in_groups(F, groups, self, weight, bias)
+    result = _standardised(F, values, known, (2, 3), eps) * weight + bias
+    return F.view(result, shape=tuple(self.shape))
+
+
+def _in_groups(F: Any, groups: int, self: Any, *per_channel: Any) -> tuple[Any, ...]:
+    """Return elements and values per channel in shapes in which no loop divides an index."""
     shape = tuple(self.shape)
-    n = len(shape)
-    rows = F.view(self, shape=(shape[0] * groups, math.prod(shape[1:]) // groups))
-    result = F.view(_standardised(F, rows, known, (1,), eps), shape=shape)
-    return result * _per_channel(F, weight, n) + _per_channel(F, bias, n)
+    channels = groups, shape[1] // groups
+    values = F.view(self, shape=(shape[0], *channels, math.prod(shape[2:])))
+    return values, *[F.view(v, shape=(*channels, 1)) if v.shape else v for v in per_channel]
 
 
 @rule(records.group_norm_backward, kinds=REAL)
@@ -120,11 +126,9 @@ def _group_norm_backward(
     shape = tuple(self.shape)
     if 0 in shape:
         return F.clone(self)
-    rows = shape[0] * groups, math.prod(shape[1:]) // groups
-    weighted, x = (
-        F.view(each, shape=rows) for each in (self * _per_channel(F, weight, len(shape)), input)
-    )
-    gradient = F.standardise_backward(weighted, x, 1, known, dim=(1,), eps=eps)
+    g, weight = _in_groups(F, groups, self, weight)
+    (x,) = _in_groups(F, groups, input)
+    gradient = F.standardise_backward(g * weight, x, 1, known, dim=(2, 3), eps=eps)
     return F.view(gradient, shape=shape)
 
 
