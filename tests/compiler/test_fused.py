@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from support.samples import samples
 from wengert.base.ports import PORTS
 from wengert.compiler.codegen.scalars.forms import SCALARS
 from wengert.compiler.ir.facets import having
@@ -371,68 +370,3 @@ def test_no_bit_depends_on_the_number_of_threads(function, monkeypatch):
     for others in found[1:]:
         for one, other in zip(found[0], others, strict=True):
             assert wg.equal(one, other)
-
-
-# -- small arrays ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def few(used):
-    """Native code on arrays of any size; the names of what it has computed."""
-    wg.compiler.set_fused_kernels(True, 1)
-    yield used
-    wg.compiler.set_fused_kernels(True)
-
-
-@pytest.mark.sampled(6)
-@pytest.mark.parametrize("name", sorted(prim.name for prim in TABLE.values() if FUSED[prim]))
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_small_arrays_have_the_results_of_the_kernel(name, dtype, few):
-    prim, rtol = TABLE[name], 2e-5 if dtype == np.float32 else 1e-12
-    for sample in samples(prim, dtype, np.random.default_rng(5)):
-        before = [array.copy() for array in sample.arrays]
-        found = getattr(K, name)(*sample.arrays, **sample.params)
-        wanted = prim.kernel(*sample.arrays, **sample.params)
-        if prim.outputs == 1:
-            found, wanted = (found,), (wanted,)
-        for a, b in zip(found, wanted, strict=True):
-            assert a.dtype == b.dtype and a.shape == b.shape
-            np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
-        for array, old in zip(sample.arrays, before, strict=True):
-            np.testing.assert_array_equal(array, old)
-            assert not any(np.shares_memory(array, one) for one in found)
-
-
-def test_small_arrays_and_their_derivatives_are_native_only_where_asked_for(few):
-    x = wg.tensor(large(4, 5), requires_grad=True)
-
-    def run():
-        few.clear()
-        (g,) = wg.autograd.grad(F.cross_entropy(x, wg.tensor([0, 4, 2, 2])), x)
-        return g, list(few)
-
-    g, native = run()
-    assert native == ["log_softmax", "nll_loss", "rule"]
-    wg.compiler.set_fused_kernels(True)
-    plain, native = run()
-    assert native == []
-    np.testing.assert_allclose(g.numpy(), plain.numpy(), rtol=1e-5, atol=1e-6)
-
-
-def test_a_small_result_that_is_not_finite_is_the_kernels_with_its_warning(few):
-    data = large(4, 5)
-    data[1, 2] = np.inf
-    found = K.silu(data)
-    np.testing.assert_array_equal(found, TABLE["silu"].kernel(data))
-    assert few == []
-    with pytest.warns(RuntimeWarning, match="overflow"):
-        K.mse_loss(np.float32([3e38]), np.float32([-3e38]), reduction="mean")
-    assert few == []
-
-
-def test_small_arrays_that_do_not_lie_row_by_row_are_the_kernels(few):
-    x = large(4, 6)
-    for given in (x.T, x[:, ::2], x[:, 1:], np.frombuffer(b"\0" * 41, np.uint8)[1:].view("f4")):
-        wanted = TABLE["gelu"].kernel(given, approximate="none")
-        np.testing.assert_array_equal(K.gelu(given, approximate="none"), wanted)
-    assert few == []

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from wengert.base.sections import fill_sections
-from wengert.interp.eager import LARGE, LEAST
 from wengert.tape.modes import current_mode
 
 __all__ = [
@@ -214,8 +213,8 @@ FUSING = [True]
 """Whether eager operations may use native code: a list of one bool."""
 
 
-def set_fused_kernels(enabled: bool, least: int = LARGE) -> None:
-    """Set whether eager operations may use native code, and on how large arrays.
+def set_fused_kernels(enabled: bool) -> None:
+    """Set whether eager operations on large arrays may use native code.
 
     With llvmlite installed, they do by default: activations, normalisations, losses, convolutions
     and others that NumPy computes in several passes run as one loop from some thousand elements on,
@@ -225,9 +224,6 @@ def set_fused_kernels(enabled: bool, least: int = LARGE) -> None:
     Parameters
     ----------
     enabled : bool. False: NumPy computes. True has no effect where llvmlite is not installed.
-    least : int. The number of elements from which native code computes. With 1 it also computes
-        small arrays, in a fraction of NumPy's time; but each combination of shapes and parameters
-        takes some 20 ms to compile, so this pays in long runs on few shapes.
 
     Examples
     --------
@@ -235,7 +231,6 @@ def set_fused_kernels(enabled: bool, least: int = LARGE) -> None:
     >>> wg.compiler.set_fused_kernels(True)
     """
     FUSING[0] = bool(enabled)
-    LEAST[0] = max(least, 1)
 
 
 def cudagraph_mark_step_begin() -> None:

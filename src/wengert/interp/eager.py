@@ -18,18 +18,17 @@ POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "element
 """Whether the kernel computes each element only from the arguments' elements at its position."""
 FUSED: Facet[str] = Facet("fused", lambda prim: "")
 """How native code computes large arrays where it is much faster than the kernel: ``"elements"`` (in
-chunks), ``"whole"``, ``"rows"`` (whole, unless short rows are reduced), ``"kernel"`` (whole, but
-without the derivative's rules, which are fused kernels themselves) or ``"few"`` (only where small
-arrays are) (NOTE [fused kernels] in `wengert.compiler.runtime.fused`).
+chunks), ``"whole"``, ``"rows"`` (whole, unless short rows are reduced), or ``"kernel"`` (whole, but
+without the derivative's rules, which are fused kernels themselves) (NOTE [fused kernels] in
+`wengert.compiler.runtime.fused`).
 """
 LARGE = 8192
-LEAST = [LARGE]
-"""The number of elements from which native code is considered: a list of one int."""
+"""The number of elements from which native code is considered."""
 
 
 def has_fused_rules(prim: Primitive) -> bool:
     """Return whether native code may compute the derivatives of `prim`."""
-    return FUSED[prim] in ("elements", "whole", "rows", "few")
+    return FUSED[prim] in ("elements", "whole", "rows")
 
 
 def _kernel(prim: Primitive) -> Any:
@@ -58,7 +57,7 @@ def _kernel(prim: Primitive) -> Any:
         called = f"tuple([_settle(_r, ({args},)) if _r.ndim > 1 else _r for _r in {called}])"
     if FUSED[prim]:
         called = (
-            f"_r if {prim.args[0]}.__class__ is _array and {prim.args[0]}.size >= _large[0] "
+            f"_r if {prim.args[0]}.__class__ is _array and {prim.args[0]}.size >= _large "
             f"and (_r := _ports.fused(_prim, {FUSED[prim]!r}, ({args},), {named})) is not None "
             f"else {called}"
         )
@@ -67,7 +66,7 @@ def _kernel(prim: Primitive) -> Any:
         "__name__": __name__,
         "_array": np.ndarray,
         "_kernel": prim.kernel,
-        "_large": LEAST,
+        "_large": LARGE,
         "_least": least_of(prim.kernel),
         "_ports": PORTS,
         "_prim": prim,

@@ -47,7 +47,6 @@ general(
         case((0, 3), (3,), dim=(1,), eps=0.1),
         case((2, 0), (0,), dim=(1,), eps=0.1),
     ),
-    fused="few",
     doc="self over the root of the mean of its squares along the last dimensions, times weights",
     raises=False,
     sparsity="normalised",

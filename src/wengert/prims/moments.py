@@ -107,7 +107,6 @@ _moment(
     ),
     outputs=2,
     cases=_SAMPLES,
-    fused="few",
     doc="the variance and the mean along dimensions",
 )
 _moment(
@@ -119,7 +118,6 @@ _moment(
     ),
     outputs=2,
     cases=_SAMPLES,
-    fused="few",
     doc="the standard deviation and the mean along dimensions",
 )
 

@@ -401,7 +401,6 @@ for _name, _several in (("nll_loss", False), ("nll_loss2d", True)):
         },
         cases=_class_cases(_several),
         flat=True,
-        fused="few",
         doc="minus the element of self for each target class, times the weight of the class",
         autocast="" if _several else "float32",
     )
@@ -427,6 +426,5 @@ linear(
         )
         for reduction in ("none", "mean", "sum")
     ),
-    fused="few",
     doc="the transpose of nll_loss",
 )

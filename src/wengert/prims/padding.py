@@ -34,7 +34,6 @@ linear(
         "pads": None,
         "pad": lambda pads: _from_the_last(pads),
     },
-    fused="few",
     doc="self with a number before and after it in each dimension",
 )
 for _mode, _name in (

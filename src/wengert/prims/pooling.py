@@ -107,7 +107,6 @@ linear(
     vjp=(lambda F, g, indices, shape: F.pool_pick(g, indices, dims=len(shape)), None),
     layout="suggested",
     cases=(*_PUT, case((2, 3), lambda rng: np.array([[1, 1, 0], [2, 0, 2]]), shape=(3,))),
-    fused="few",
     doc="zeros to which elements are added at places of each plane",
     batching="leading",
 )
@@ -167,7 +166,6 @@ for _dims in (1, 2, 3):
         cases=_windowed(_dims, dilation=True),
         raises=False,
         flat=True,
-        fused="few",
         doc="the largest element of each window",
         autocast="float32" if _dims == 3 else "",
         batching="leading",
@@ -196,7 +194,6 @@ constant(
     refuses=not_implemented("max_pool2d"),
     cases=_windowed(2, dilation=True),
     layout="suggested",
-    fused="few",
     doc="where the largest element of each window is",
     raises=False,
     batching="leading",

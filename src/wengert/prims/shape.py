@@ -285,7 +285,6 @@ linear(
         case((0,), shifts=(1,), dims=(0,)),
     ),
     layout="contiguous",
-    fused="few",
     doc="the elements moved along dimensions, those at the end to the front",
 )
 
@@ -312,7 +311,6 @@ linear(
         case((), repeats=()),
     ),
     layout="contiguous",
-    fused="few",
     doc="copies of self side by side",
 )
 _TRIANGLES = (
@@ -349,7 +347,6 @@ linear(
         case((2,), offset=2, dim1=1, dim2=0),
     ),
     layout="contiguous",
-    fused="few",
     doc="zeros with the last dimension of self on a diagonal of two dimensions",
     batching="dims",
 )

@@ -16,7 +16,6 @@ reduction(
     layout="contiguous",
     masks="numbers",
     shows={"dim": lambda self, dim: None if len(dim) == self.ndim else dim},
-    fused="few",
     doc="the sum along dimensions of what is not NaN",
     casts=True,
 )

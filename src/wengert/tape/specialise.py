@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.interp.eager import FUSED, LEAST, K, has_fused_rules
+from wengert.interp.eager import FUSED, LARGE, K, has_fused_rules
 from wengert.prims.record import Primitive
 from wengert.tape.base import (
     FREED,
@@ -170,7 +170,7 @@ def _rule(prim: Primitive, rule: Any) -> Callable[..., Any]:
         return call
 
     def applied(F: Any, g: Any, *args: Any) -> Any:
-        if g.__class__ is np.ndarray and g.size >= LEAST[0]:
+        if g.__class__ is np.ndarray and g.size >= LARGE:
             made = PORTS.fused(call, how, (g, *args), {})
             if made is not None:
                 return made

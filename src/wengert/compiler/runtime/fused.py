@@ -13,10 +13,6 @@ size, which serves all shapes; the pieces are the same however many threads shar
 arguments broadcast, or for any other primitive, there is one for each combination of shapes and
 parameters, up to a limit, beyond which the NumPy kernel computes. Results that are not finite are
 left to the kernel, too: NumPy warns about them, and native code does not.
-
-A call of native code takes a fifth of a microsecond, so it is quicker on small arrays, too; but to
-compile it for each shape takes longer than most programs compute. So small arrays are the program's
-choice (`wengert.compiler.set_fused_kernels`), and each function for one shape.
 """
 
 from __future__ import annotations
@@ -48,8 +44,6 @@ try:
 except ImportError:
     _BACKEND = None
 
-_PLAIN = 0x101
-"""NumPy's flags of an aligned array in C order."""
 _PIECE = LARGE
 """The number of elements of a piece, and of the smallest array that counts as large."""
 _SHARED = 16 * _PIECE
@@ -79,16 +73,12 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     mode = current_mode()
     if _BACKEND is None or not FUSING[0] or (mode is not None and mode.tracing is not None):
         return None
-    if args[0].size < _PIECE:
-        return _of_few(function, args, params)
-    if how == "few":
-        return None
     dim, shape = params.get("dim", ()), args[0].shape
     are_rows = how == "rows" and dim and dim[-1] == len(shape) - 1
     if are_rows and prod([shape[i] for i in dim]) < _SHORT:
         return None
     shapes = {arg.shape for arg in args if arg.__class__ is np.ndarray}
-    if how == "elements" and (len(shapes) > 1 or args[0].size < _PIECE):
+    if len(shapes) > 1 and how == "elements":
         how = "whole"
     kinds: list[Any] = []
     for i, arg in enumerate(args):
@@ -117,28 +107,6 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     if results is None or not all(map(_is_finite, results)):
         return None
     return results[0] if len(results) == 1 else tuple(results)
-
-
-def _of_few(function: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Apply a function to small arrays, where every step of this one counts."""
-    parts, arrays = [function], []
-    for arg in args:
-        if arg.__class__ is np.ndarray:
-            if arg.flags.num & _PLAIN != _PLAIN:
-                if 0 not in arg.strides:
-                    return None
-                arg = np.ascontiguousarray(arg)
-            parts += (arg.shape, arg.dtype)
-            arrays.append(arg)
-        else:
-            parts.append(arg)
-    key = (*parts, *params.values())
-    call = _MADE.get(key) or _made(key, args, params, True)
-    results = None if call is None else call(*arrays)
-    if results is None or results.pop():
-        return None
-    # NumPy's arithmetic on scalars takes a sixth of the time of that on arrays without dimensions
-    return results[0][()] if len(results) == 1 else tuple(results)
 
 
 @errstate(over="ignore")
@@ -172,7 +140,7 @@ def _by_pieces(key: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     return None if failed else result
 
 
-def _made(key: Any, args: Sequence[Any], params: dict[str, Any], few: bool = False) -> Any:
+def _made(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     """Return the native code for a key, built from `args` if it is new, or None."""
     try:
         return _MADE[key]
@@ -182,28 +150,19 @@ def _made(key: Any, args: Sequence[Any], params: dict[str, Any], few: bool = Fal
                 if _KINDS[key[0]] >= _MOST:
                     return None
                 _KINDS[key[0]] += 1
-                _MADE[key] = _make(key, args, params, few)
+                _MADE[key] = _make(key, args, params)
             return _MADE[key]
 
 
-def _make(key: Any, args: Sequence[Any], params: dict[str, Any], few: bool) -> Any:
-    """Make native code; of small arrays it also returns a number, not 0 if any is not finite."""
+def _make(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     function, how = key[:2]
-    if few and not all(arg.dtype.char in _DTYPES for arg in args if arg.__class__ is np.ndarray):
-        return None
 
     def applied(symbols: Iterator[Any]) -> Any:
         given = [next(symbols) if arg.__class__ is np.ndarray else arg for arg in args]
         with np.errstate(all="ignore"):
             if isinstance(function, Primitive):
-                found = getattr(S, function.name)(*given, **params)
-            else:
-                found = function(S, *given, **params)
-            if not few:
-                return found
-            results = found if isinstance(found, tuple) else (found,)
-            odd = sum(S.sum(r * 0.0) for r in results if r.dtype.kind == "f")
-            return *results, odd
+                return getattr(S, function.name)(*given, **params)
+            return function(S, *given, **params)
 
     found = traced(applied, [arg for arg in args if arg.__class__ is np.ndarray])
     if found is None:
@@ -217,8 +176,8 @@ def _make(key: Any, args: Sequence[Any], params: dict[str, Any], few: bool) -> A
     program = Program(inputs, steps, outputs)
     if how != "elements":
         made = _OPTIONS.finish(program)[1]
-        # if no step is native, call the kernel directly; for small arrays, if one is not
-        return made.call if few else None if made.machine is None else made
+        # if no step is native, call the kernel directly
+        return None if made.machine is None else made
     simple = _OPTIONS.simplified(program)
     call = _BACKEND.build(simple, piece=_PIECE).call
     return None if call is None else (call, outputs[0].dtype)
