@@ -218,6 +218,55 @@ def test_listings_run_again_with_other_constants():
     close(jax.value_and_grad(outer)(3.0), (30.0, 10.0))
 
 
+def test_constants_of_listings_are_not_values_of_a_vmap_inside():
+    def outer(y):
+        rows = jnp.eye(2) * y
+
+        def fun(x):
+            return jax.vmap(lambda row: jax.jvp(lambda x: x * row, (x,), (row,))[1])(rows)
+
+        made = jax.make_jaxpr(fun)(jnp.ones(2))
+        assert all(c.shape in ((), (2,), (2, 2)) and c.dtype == "float32" for c in made.consts)
+        assert any(c is rows for c in made.consts)
+        return jax.core.eval_jaxpr(made.jaxpr, [3 * c for c in made.consts], jnp.ones(2))[0].sum()
+
+    close(jax.value_and_grad(outer)(2.0), (72.0, 72.0))
+
+
+def test_listings_run_again_with_the_same_objects():
+    def outer(y):
+        one = {"a": y}
+        both, none, times = [one, 1.0], object(), 0
+
+        def again(n):
+            return one["a"] if n == 0 else again(n - 1) * y
+
+        def fun(x):
+            nonlocal times
+            times += 1
+            assert both[0] is one
+            assert here is none
+            return x * one["a"] + again(1)
+
+        here = none
+        made = jax.make_jaxpr(fun)(1.0)
+        found = jax.core.eval_jaxpr(made.jaxpr, [5 * c for c in made.consts], 2.0)[0]
+        assert times == 2
+        return found
+
+    close(jax.value_and_grad(outer)(3.0), (30.0 + 225.0, 10.0 + 150.0))
+
+
+def test_partial_evaluation_takes_keys():
+    pe, lu = jax.interpreters.partial_eval, jax.extend.linear_util
+    f = lu.wrap_init(lambda key: [jax.random.normal(key, (2,)), jnp.ones(3)])
+    keys = jax.random.split(jax.random.key(0), 3)
+    kind = jax.core.ShapedArray(jnp.shape(keys)[1:], jnp.result_type(keys))
+    _, out, _ = pe.trace_to_jaxpr_nounits(f, [pe.PartialVal.unknown(kind)])
+    assert out[0].pval.shape == (2,)
+    assert out[1].const.shape == (3,)
+
+
 def test_partial_evaluation_tells_what_is_known():
     pe, lu = jax.interpreters.partial_eval, jax.extend.linear_util
     f = lu.wrap_init(lambda x, y: [x * y, jnp.sin(y), 3.0])
@@ -390,6 +439,27 @@ def test_values_count_as_unknown_where_jax_would_trace():
     assert seen[0] is seen[-1] is False
     assert all(seen[1:-1])
     assert jax.core.trace_state_clean()
+
+
+def test_functions_that_run_for_their_shapes_call_nothing(capsys):
+    called = []
+
+    def check(ok):
+        called.append(ok)
+        raise ValueError(f"not {ok}")
+
+    def fun(x):
+        like = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        jax.debug.print("x = {}", x)
+        jax.debug.callback(called.append, x)
+        jax.experimental.io_callback(called.append, None, x)
+        return lax.cond(x.sum() > 0, lambda: x, lambda: jax.pure_callback(check, like, x))
+
+    assert jax.eval_shape(fun, jnp.ones(2)).shape == (2,)
+    assert (called, capsys.readouterr().out) == ([], "")
+    with pytest.raises(ValueError, match="not"):
+        fun(-jnp.ones(2))
+    assert len(called) == 3
 
 
 # -- images, curves, differential equations --------------------------------------------------------

@@ -236,6 +236,16 @@ def test_what_is_mapped_over_keys_is_what_each_key_gives(draw):
     np.testing.assert_allclose(mapped, [np.asarray(draw(k)) for k in keys], rtol=1e-6)
 
 
+def test_typed_keys_have_shapes_and_a_dtype():
+    keys = random.split(random.key(0), 3)
+    assert (jnp.shape(keys), jnp.ndim(keys), jnp.size(keys)) == ((3,), 1, 3)
+    assert jnp.result_type(keys, keys[0]) == keys.dtype
+    with pytest.raises(ValueError, match="key<fry> is not a valid dtype for JAX type promotion"):
+        jnp.result_type(keys, 1.0)
+    like = jax.ShapeDtypeStruct(keys.shape, keys.dtype)
+    assert jax.eval_shape(lambda keys: jax.vmap(random.normal)(keys), like).shape == (3,)
+
+
 def test_mapping_over_typed_keys_seeds_and_parameters():
     keys = random.split(random.key(0), 3)
     assert jax.vmap(random.normal)(keys).tolist() == [float(random.normal(k)) for k in keys]

@@ -12,8 +12,8 @@ from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.custom import is_followed
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_elementwise import stop_gradient
-from wengert.compat.jax.staging import ShapeDtypeStruct
-from wengert.compat.jax.tracing import argument, name_of
+from wengert.compat.jax.staging import ShapeDtypeStruct, example
+from wengert.compat.jax.tracing import SHAPES, argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.values import differs, innermost, is_lifted
 from wengert.compat.jax.words import refusal
@@ -60,7 +60,9 @@ def values_of(x) -> Any:
 
 
 def each_of(x) -> Iterator[Any]:
-    """Yield `values_of` a pytree for each element of its batches."""
+    """Yield `values_of` a pytree for each element of its batches; nothing for shapes only."""
+    if SHAPES.get():
+        return
     leaves, structure = tree_flatten(x)
     level = batch_of(*[leaf._payload for leaf in leaves if isinstance(leaf, Array)])
     if level is None:
@@ -113,12 +115,15 @@ def pure_callback(
     leaves, structure = tree_flatten(given)
     if any(map(is_followed, leaves)):
         raise refusal(ValueError, "Pure callbacks do not support")
-    if not any(differs(leaf._payload) for leaf in leaves):
+    batched = any(differs(leaf._payload) for leaf in leaves)
+    if batched and vmap_method is None:
+        raise refusal(NotImplementedError, "vmap is only supported")
+    if SHAPES.get():
+        return tree_map(example, result_shape_dtypes)
+    if not batched:
         values, named = structure.unflatten([np.asarray(leaf) for leaf in leaves])
         return _results(callback(*values, **named), result_shape_dtypes)
-    if vmap_method is None:
-        raise refusal(NotImplementedError, "vmap is only supported")
-    return _batched(callback, result_shape_dtypes, leaves, structure, vmap_method)
+    return _batched(callback, result_shape_dtypes, leaves, structure, str(vmap_method))
 
 
 def _batched(

@@ -201,13 +201,18 @@ def join(names: frozenset[str]) -> str:
 
 def issubdtype(arg1, arg2) -> bool:
     """Return whether a dtype is a subtype of another (see `numpy.issubdtype`)."""
-    if getattr(arg1, "type", None) is prng_key:
+    if is_of_keys(arg1):
         return arg2 in (prng_key, extended, np.generic)
     first = arg1 if isinstance(arg1, type) else _named(arg1)
     second = arg2 if isinstance(arg2, type) else _named(arg2)
     if "bfloat16" in (getattr(first, "name", ""), getattr(first, "__name__", "")):
         return second in (np.floating, np.inexact, np.number, np.generic) or first == second
     return bool(np.issubdtype(first, second))
+
+
+def is_of_keys(dtype) -> bool:
+    """Return whether `dtype` is that of typed keys."""
+    return getattr(dtype, "type", None) is prng_key
 
 
 def scalar_type_of(x) -> type:

@@ -39,6 +39,10 @@ class _KeyDtype:
     type = prng_key
     itemsize = 8
 
+    def zeros(self, shape) -> PRNGKeyArray:
+        """Return keys of zeros."""
+        return PRNGKeyArray(made(new_tensor(np.zeros((*shape, 2), np.uint32))))
+
     def __repr__(self) -> str:
         return self.name
 

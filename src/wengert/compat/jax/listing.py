@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import wengert.func as func
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import tracing
 from wengert.compat.jax.array import made
@@ -54,6 +55,12 @@ class _Writer(Dispatch):
         self._names = _names()
         self._known: dict[int, str] = {}
         self._kept: list[Any] = []  # keeps the ids of these payloads unique
+        self._outside: frozenset[Any] = frozenset()
+
+    def __enter__(self) -> _Writer:
+        self._outside = frozenset(PORTS.levels())
+        super().__enter__()
+        return self
 
     def name(self, payload) -> str:
         """Return a name for a new value, with its type."""
@@ -68,6 +75,10 @@ class _Writer(Dispatch):
             return known
         if not payload.ndim and isinstance(payload, np.ndarray | np.generic):
             return f"{payload.item()!r}:{_typed(payload)}"
+        if isinstance(payload, Lifted) and payload.owner not in self._outside:
+            # a transform inside the function made it: what it is made of may come from outside
+            first, *_ = [self.read(one) for one in payload.contents()]
+            return first
         self.constants.append(self.name(payload))
         self.values.append(payload)
         return self._known[id(payload)]

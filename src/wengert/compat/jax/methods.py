@@ -15,7 +15,7 @@ import numpy as np
 from wengert.compat.jax.array import Array, convert, made, of_kind
 from wengert.compat.jax.checks import resized
 from wengert.compat.jax.cpu import CPU
-from wengert.compat.jax.dtypes import float0, prng_key, requested_dtype
+from wengert.compat.jax.dtypes import float0, is_of_keys, requested_dtype
 from wengert.compat.jax.sharding import SingleDeviceSharding
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.words import cures
@@ -66,7 +66,7 @@ class ShapedArray(Sized):
 
     def __init__(self, shape: tuple[int, ...], dtype, weak_type=False, **more) -> None:
         self.shape = tuple(shape)
-        self.dtype = dtype if getattr(dtype, "type", None) is prng_key else np.dtype(dtype)
+        self.dtype = dtype if is_of_keys(dtype) else np.dtype(dtype)
         self.weak_type = weak_type
 
     def to_tangent_aval(self) -> ShapedArray:

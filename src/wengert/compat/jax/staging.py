@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,10 +17,10 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.classes import is_traced
-from wengert.compat.jax.dtypes import canonical_dtype
+from wengert.compat.jax.dtypes import canonical_dtype, is_of_keys
 from wengert.compat.jax.methods import ShapedArray, Sized
-from wengert.compat.jax.tracing import HOLDS_GRAPH, argument, check_callable, staged
-from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map, tree_structure
+from wengert.compat.jax.tracing import HOLDS_GRAPH, argument, check_callable, for_shapes
+from wengert.compat.jax.trees import children_of, tree_leaves, tree_map, tree_structure
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.signatures import named
 from wengert.tape.base import new_tensor
@@ -45,7 +46,7 @@ class ShapeDtypeStruct(Sized):
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be specified.")
         self.shape = tuple(int(size) for size in shape)
-        self.dtype = canonical_dtype(dtype)
+        self.dtype = dtype if is_of_keys(dtype) else canonical_dtype(dtype)
         self.sharding = sharding
         self.weak_type = weak_type
 
@@ -64,6 +65,8 @@ class ShapeDtypeStruct(Sized):
 
 def example(leaf) -> Any:
     """Return zeros of the shape and dtype of an array; return anything else unchanged."""
+    if is_of_keys(getattr(leaf, "dtype", None)):
+        return leaf.dtype.zeros(leaf.shape)
     if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
         zeros = new_tensor(np.zeros(tuple(leaf.shape), canonical_dtype(leaf.dtype)))
         return made(zeros, getattr(leaf, "weak_type", False))
@@ -92,7 +95,7 @@ def eval_shape(fun: Callable[..., Any], *args, **kwargs) -> Any:
         return ShapeDtypeStruct(array.shape, array.dtype, weak_type=array.weak_type)
 
     given, named = tree_map(example, (args, kwargs))
-    return tree_map(shape, staged(fun)(*given, **named))
+    return tree_map(shape, for_shapes(fun)(*given, **named))
 
 
 def typeof(x) -> ShapedArray:
@@ -164,46 +167,78 @@ def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[A
     return converted, list(found)
 
 
-def collected_into(value, found: list[Any]) -> None:
+def collected_into(value, found: list[Any], seen: set[int] | None = None) -> None:
     """Collect the arrays inside `value` that a transform follows."""
+    seen = set() if seen is None else seen
     for leaf in tree_leaves(value):
         if isinstance(leaf, Array):
             if is_traced(leaf) and all(leaf is not other for other in found):
                 found.append(leaf)
         elif isinstance(leaf, functools.partial):
-            collected_into((leaf.func, leaf.args, leaf.keywords), found)
-        elif isinstance(leaf, types.FunctionType) and not hasattr(leaf, HOLDS_GRAPH):
+            collected_into((leaf.func, leaf.args, leaf.keywords), found, seen)
+        elif _is_searched(leaf) and id(leaf) not in seen:
+            seen.add(id(leaf))
             for cell in leaf.__closure__ or ():
                 with contextlib.suppress(ValueError):  # the variable is not bound yet
-                    collected_into(cell.cell_contents, found)
+                    collected_into(cell.cell_contents, found, seen)
 
 
-def replaced(value, new: dict[int, Any]) -> Any:
-    """Return `value` with some of its arrays replaced."""
+def _is_searched(value) -> bool:
+    return isinstance(value, types.FunctionType) and not hasattr(value, HOLDS_GRAPH)
 
-    def leaf(part) -> Any:
-        if isinstance(part, Array):
-            return new.get(id(part), part)
-        if isinstance(part, functools.partial):
-            func, args, kwargs = replaced((part.func, part.args, part.keywords), new)
-            return functools.partial(func, *args, **kwargs)
-        searched = isinstance(part, types.FunctionType) and not hasattr(part, HOLDS_GRAPH)
-        if searched and part.__closure__:
-            cells = []
-            for cell in part.__closure__:
-                try:
-                    cells.append(types.CellType(replaced(cell.cell_contents, new)))
-                except ValueError:
-                    cells.append(cell)
-            made = types.FunctionType(
-                part.__code__, part.__globals__, part.__name__, part.__defaults__, tuple(cells)
-            )
-            made.__kwdefaults__ = part.__kwdefaults__
-            return made
-        return part
 
-    leaves, structure = tree_flatten(value)
-    return structure.unflatten([leaf(part) for part in leaves])
+def replaced(value, new: dict[int, Any], done: dict[int, tuple[Any, Any]] | None = None) -> Any:
+    """Return `value` with some of its arrays replaced.
+
+    What holds none of them stays the same object, and an object that is there twice is replaced by
+    one: functions ask whether two of their variables are the same, and write to some.
+    """
+    if isinstance(value, Array):
+        return new.get(id(value), value)
+    done = {} if done is None else done
+    if id(value) not in done:
+        # the value is kept, so that its number remains its own
+        done[id(value)] = value, _rebuilt(value, lambda part: replaced(part, new, done), done)
+    return done[id(value)][1]
+
+
+def _rebuilt(value, of: Callable[[Any], Any], done: dict[int, tuple[Any, Any]]) -> Any:
+    """Return `value` with `of` applied to what it holds; itself, if that changes nothing."""
+    container = children_of(value)
+    if container is not None:
+        parts, data, kind = container
+        made = [of(part) for part in parts]
+        return value if all(map(operator.is_, made, parts)) else kind.together(data, made)
+    if isinstance(value, functools.partial):
+        parts = [value.func, value.args, value.keywords]
+        func, args, kwargs = made = [of(part) for part in parts]
+        same = all(map(operator.is_, made, parts))
+        return value if same else functools.partial(func, *args, **kwargs)
+    if not _is_searched(value) or not value.__closure__:
+        return value
+    cells = tuple(_cell(cell, of, done) for cell in value.__closure__)
+    if all(map(operator.is_, cells, value.__closure__)):
+        return value
+    function = types.FunctionType(
+        value.__code__, value.__globals__, value.__name__, value.__defaults__, cells
+    )
+    function.__kwdefaults__ = value.__kwdefaults__
+    return function
+
+
+def _cell(cell: types.CellType, of: Callable[[Any], Any], done: dict[int, Any]) -> types.CellType:
+    if id(cell) not in done:
+        try:
+            contents = cell.cell_contents
+        except ValueError:  # the variable is not bound yet
+            return cell
+        made = types.CellType()
+        done[id(cell)] = cell, made  # the function in it may hold the cell itself
+        made.cell_contents = of(contents)
+        if made.cell_contents is contents:
+            done[id(cell)] = cell, cell
+    found: types.CellType = done[id(cell)][1]
+    return found
 
 
 fill_sections(globals())

@@ -52,6 +52,25 @@ def staged(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+SHAPES: ContextVar[bool] = ContextVar("shapes", default=False)
+"""Whether a function runs for the shapes of its results only: its values are examples."""
+
+
+def for_shapes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function that is called on examples: callbacks in it are not called."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs) -> Any:
+        before = SHAPES.get()
+        SHAPES.set(True)
+        try:
+            return staged(function)(*args, **kwargs)
+        finally:
+            SHAPES.set(before)
+
+    return call
+
+
 HOLDS_GRAPH = "holds_graph"
 """The mark of functions that hold a graph: the arrays in it are its own, not those of a caller."""
 

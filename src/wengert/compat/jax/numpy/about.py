@@ -11,7 +11,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.array import result_type as joined
 from wengert.compat.jax.classes import array_repr as shown
-from wengert.compat.jax.dtypes import canonical_dtype, issubdtype, join, requested_dtype
+from wengert.compat.jax.dtypes import canonical_dtype, is_of_keys, issubdtype, join, requested_dtype
 from wengert.compat.kit.namespaces import functions_of
 
 
@@ -25,6 +25,12 @@ def result_type(*args) -> Any:
     """
     if not args:
         raise ValueError("at least one array or dtype is required")
+    dtypes = [getattr(x, "dtype", x) for x in args]
+    keys = [dtype for dtype in dtypes if is_of_keys(dtype)]
+    if keys and len(keys) < len(args):
+        raise ValueError(f"dtype={keys[0]} is not a valid dtype for JAX type promotion.")
+    if keys:
+        return keys[0]
     return joined(*args)[0]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.compat.jax.array import asarray as converted
 from wengert.compat.jax.array import convert, is_weak, made, of_kind, result_type
-from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, prng_key
+from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, is_of_keys
 from wengert.compat.jax.numpy import calling as C
 from wengert.ops import expand, foreign, shape
 from wengert.tape.base import TensorBase, new_tensor
@@ -42,7 +42,7 @@ def array(
         raise NotImplementedError(f"jnp.array with order={order!r}: only 'K' and 'C' are there")
     if isinstance(object, range):
         object = np.asarray(object)
-    if getattr(getattr(object, "dtype", None), "type", None) is prng_key:
+    if is_of_keys(getattr(object, "dtype", None)):
         return object
     x = converted(object, C.checked_dtype(dtype, "array"))
     if x is object and copy:

@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.checks import axis_in
+from wengert.compat.jax.classes import KINDS
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, total_dtype
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.numpy.calling import no_out
@@ -330,8 +331,10 @@ def apply_over_axes(func, a, axes) -> Any:
 
 def _result_of_sizes(name: str) -> Callable[..., Any]:
     def function(a, *args, **kwargs) -> Any:
-        C.check_arrays(name, a)
-        return getattr(np, name)(np.broadcast_to(0, asarray(a)._payload.shape), *args, **kwargs)
+        if not isinstance(a, tuple(KINDS)):  # typed keys have a shape, too
+            C.check_arrays(name, a)
+            a = asarray(a)
+        return getattr(np, name)(np.broadcast_to(0, C.sizes_of(a)), *args, **kwargs)
 
     return function
 
