@@ -236,9 +236,15 @@ class _Module:
 
 
 def named(function: Callable[..., Any], name: str, **words: Any) -> Callable[..., Any]:
-    """Name a function, and fill in the words in braces in its docstring, `name` among them."""
+    """Name a function, and fill in the words in braces in its docstring, `name` among them.
+
+    Words of several lines keep the margin of the docstring.
+    """
+    doc = function.__doc__ or ""
+    margin = doc[doc.rfind("\n") :]  # before the closing quotes
+    lines = {word: str(text).replace("\n", margin) for word, text in words.items()}
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (function.__doc__ or "").format(name=name, **words)
+    function.__doc__ = doc.format(name=name, **lines)
     return function
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections, named
 from wengert.ops.arrange import diagonal
 from wengert.ops.coerce import operand
 from wengert.ops.expand import expand
@@ -22,47 +23,6 @@ from wengert.ops.strided import as_strided, unfold, view_as_complex, view_as_rea
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
-_DOC = """{summary}
-
-Parameters
-----------
-input : Tensor
-    The tensor.
-*args, **kwargs
-    {arguments}{out}
-
-Returns
--------
-{returns}
-
-Raises
-------
-IndexError, RuntimeError
-    As the function that returns a view raises them.
-
-Examples
---------
->>> import wengert as wg
->>> wg.{name}({example})
-{result}
-"""
-_OUT = """
-out : Tensor, optional
-    Where to write the result; outside the graph only."""
-_OUTS = """
-out : sequence of Tensor, optional
-    Where to write the parts, one tensor for each; then nothing is returned."""
-
-
-def _named(
-    function: Callable[..., Any], made: Callable[..., Any], name: str, **parts: str
-) -> Callable[..., Any]:
-    takes = HandsOn(made, first="input", out=bool(parts["out"]))
-    function.__signature__ = takes.__signature__  # type: ignore[attr-defined]
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = _DOC.format(name=name, **parts)
-    return function
-
 
 def _copy_of(
     made: Callable[..., Any],
@@ -74,21 +34,27 @@ def _copy_of(
     """Return the function that copies the view that `made` returns."""
 
     def function(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Return the result of `{stem}` as a copy.
+
+        Parameters
+        ----------
+        %(viewed)s
+
+        Returns
+        -------
+        Tensor: It shares no memory with `input`. {history}
+
+        %(raises_view)s
+
+        Examples
+        --------
+        >>> {example}
+        """
         copy = T.contiguous(made(operand(input, name), *args, **kwargs))
         return copy if out is None else into(out, copy, name)
 
-    stem = name.removesuffix("_copy")
-    return _named(
-        function,
-        made,
-        name,
-        summary=f"Return the result of `{stem}` as a copy.",
-        arguments=f"The arguments of `{stem}`.",
-        out=_OUT,
-        returns=f"Tensor\n    It shares no memory with `input`. {history}",
-        example=example,
-        result=result,
-    )
+    words = {"example": f"wg.{name}({example})\n{result}", "history": history}
+    return _taking(made, named(function, name, stem=name.removesuffix("_copy"), **words), True)
 
 
 def _copies_of(
@@ -97,6 +63,24 @@ def _copies_of(
     """Return the function that copies the parts that `made` returns."""
 
     def function(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Return the parts of `{stem}` as copies.
+
+        Parameters
+        ----------
+        %(viewed)s
+        out : sequence of Tensor, optional
+            Where to write the parts, one tensor for each; then nothing is returned.
+
+        Returns
+        -------
+        tuple of Tensor: They share no memory with `input`. Differentiable.
+
+        %(raises_view)s
+
+        Examples
+        --------
+        >>> {example}
+        """
         copies = [T.contiguous(part) for part in made(operand(input, name), *args, **kwargs)]
         if out is None:
             return tuple(copies)
@@ -108,41 +92,45 @@ def _copies_of(
             into(target, copy, name)
         return None
 
-    stem = name.removesuffix("_copy")
-    return _named(
-        function,
-        made,
-        name,
-        summary=f"Return the parts of `{stem}` as copies.",
-        arguments=f"The arguments of `{stem}`.",
-        out=_OUTS,
-        returns="tuple of Tensor\n    They share no memory with `input`. Differentiable.",
-        example=example,
-        result=result,
-    )
+    words = {"example": f"wg.{name}({example})\n{result}"}
+    return _taking(made, named(function, name, stem=name.removesuffix("_copy"), **words), True)
 
 
 def _copying(made: Callable[..., Any], name: str, example: str, result: str) -> Callable[..., Any]:
     """Return the function that returns the results of `made`, each of which may be written to."""
 
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the parts that `{stem}` gives, each of which may be written to.
+
+        PyTorch's parts share the memory of `input`, so that of the two only one may be written
+        to; these are copies.
+
+        Parameters
+        ----------
+        %(viewed)s
+
+        Returns
+        -------
+        tuple of Tensor: Differentiable, to any order.
+
+        %(raises_view)s
+
+        Examples
+        --------
+        >>> {example}
+        """
         parts = made(operand(input, name), *args, **kwargs)
         return tuple([T.contiguous(part) for part in parts])
 
-    stem = name.removeprefix("unsafe_")
-    return _named(
-        function,
-        made,
-        name,
-        summary=f"Return the parts that `{stem}` gives, each of which may be written to.\n\n"
-        "PyTorch's parts share the memory of `input`, so that of the two only one may be written\n"
-        "to; these are copies.",
-        arguments=f"The arguments of `{stem}`.",
-        out="",
-        returns="tuple of Tensor\n    Differentiable, to any order.",
-        example=example,
-        result=result,
-    )
+    words = {"example": f"wg.{name}({example})\n{result}"}
+    return _taking(made, named(function, name, stem=name.removeprefix("unsafe_"), **words), False)
+
+
+def _taking(made: Callable[..., Any], function: Callable[..., Any], out: bool) -> Any:
+    """Give a function the signature of the one that it hands its arguments on to."""
+    takes = HandsOn(made, first="input", out=out)
+    function.__signature__ = takes.__signature__  # type: ignore[attr-defined]
+    return function
 
 
 def _slice(
@@ -233,3 +221,4 @@ export("wengert")(
     unbind_copy,
 )
 export("wengert", "Tensor")(unsafe_chunk, unsafe_split, unsafe_split_with_sizes)
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.base.dtypes import complex_of, default_float
 from wengert.base.errors import wrong_type
+from wengert.base.sections import fill_sections, named
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand, wide
 from wengert.ops.out import into
@@ -164,59 +165,45 @@ _RESULT = {
     "rc": "Complex, with n // 2 + 1 elements along the last of the dimensions",
     "cr": "Real; without sizes of its own with 2 * (n - 1) elements along the last dimension",
 }
+_SEVERAL: dict[str, tuple[str, Dims | None, str]] = {
+    "n": ("multidimensional", None, "all, or as many of the last as `s` has"),
+    "2": ("two-dimensional", (-2, -1), "the last two"),
+}
+"""The name, the default, and the description of the default of several dimensions."""
 
 
-def _document(name: str, lead: str, sizes: str, example: str, function: Any) -> Any:
+def _words(name: str, example: str, result: str) -> dict[str, str]:
+    """Return what the docstring of a transform says of it."""
     base = name.rstrip("2n")
     kind = _TRANSFORMS[base][0]
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Return the {lead}{_WHAT[base]}.
-
-    Parameters
-    ----------
-    input : Tensor
-        {_INPUT[kind]}
-{sizes}
-    norm : {{"backward", "forward", "ortho"}}, optional
-        Which direction is divided by the number of elements: the backward one (the default), the
-        forward one, or both by the root of it.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        {_RESULT[kind]}. Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If there is nothing to transform, or the dtype or `norm` is not supported.
-    IndexError
-        If a dimension is out of range.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> {example}
-    """
-    return function
+    texts = {"what": _WHAT[base], "input": _INPUT[kind], "returns": _RESULT[kind]}
+    return {**texts, "example": f"{example}\n{result}"}
 
 
-_ONE_SIZE = """    n : int, optional
-        The length of the signal: the input is cut, or continued with zeros.
-    dim : int
-        The dimension to transform."""
-_SIZES = """    s : sequence of int, optional
-        The lengths along `dim`: the input is cut, or continued with zeros; -1 leaves a length.
-    dim : int or sequence of int, optional
-        The dimensions to transform; {}."""
-
-
-def _line(name: str, example: str) -> Callable[..., Any]:
+def _line(name: str, example: str, result: str) -> Callable[..., Any]:
     def function(
         input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
     ) -> Any:
+        """Return the {what}.
+
+        Parameters
+        ----------
+        input : Tensor. {input}
+        n : int, optional
+            The length of the signal: the input is cut, or continued with zeros.
+        dim : int. The dimension to transform.
+        %(transform_norm)s
+
+        Returns
+        -------
+        Tensor: {returns}. Differentiable, to any order.
+
+        %(raises_transform)s
+
+        Examples
+        --------
+        >>> {example}
+        """
         x = operand(input, f"fft_{name}")
         ndim = x._payload.ndim
         axis = dim if type(dim) is int else integer(dim, f"fft_{name}", "dim")
@@ -225,27 +212,39 @@ def _line(name: str, example: str) -> Callable[..., Any]:
         size = None if n is None else integer(n, f"fft_{name}", "n")
         return _run(name, x, (normal_dim(axis, ndim),), [size], norm, out)
 
-    return _document(name, "", _ONE_SIZE, example, function)
+    return named(function, name, **_words(name, example, result))
 
 
-def _grid(name: str, example: str) -> Callable[..., Any]:
+def _grid(name: str, example: str, result: str) -> Callable[..., Any]:
+    lead, dims, usual = _SEVERAL[name[-1]]
+
     def function(
-        input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None
+        input: Any, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None
     ) -> Any:
+        """Return the {lead} {what}.
+
+        Parameters
+        ----------
+        input : Tensor. {input}
+        s : sequence of int, optional
+            The lengths along `dim`: the input is cut, or continued with zeros; -1 leaves a length.
+        dim : int or sequence of int, optional
+            The dimensions to transform; by default {usual}.
+        %(transform_norm)s
+
+        Returns
+        -------
+        Tensor: {returns}. Differentiable, to any order.
+
+        %(raises_transform)s
+
+        Examples
+        --------
+        >>> {example}
+        """
         return _of_several(name, input, s, dim, norm, out)
 
-    usual = "by default all, or as many of the last as `s` has"
-    return _document(name, "multidimensional ", _SIZES.format(usual), example, function)
-
-
-def _plane(name: str, example: str) -> Callable[..., Any]:
-    def function(
-        input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None
-    ) -> Any:
-        return _of_several(name, input, s, dim, norm, out)
-
-    usual = "by default the last two"
-    return _document(name, "two-dimensional ", _SIZES.format(usual), example, function)
+    return named(function, name, lead=lead, usual=usual, **_words(name, example, result))
 
 
 def _of_several(name: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Any:
@@ -293,97 +292,40 @@ def _ints(values: Any, name: str, arg: str) -> Dims:
 
 fft = _line(
     "fft",
-    """wg.fft.fft(wg.tensor([1.0, 2.0, 3.0, 4.0]))
-    tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])""",
+    "wg.fft.fft(wg.tensor([1.0, 2.0, 3.0, 4.0]))",
+    "tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])",
 )
 ifft = _line(
     "ifft",
-    """wg.fft.ifft(wg.fft.fft(wg.tensor([1.0, 2.0, 3.0, 4.0]))).real
-    tensor([1., 2., 3., 4.])""",
+    "wg.fft.ifft(wg.fft.fft(wg.tensor([1.0, 2.0, 3.0, 4.0]))).real",
+    "tensor([1., 2., 3., 4.])",
 )
 rfft = _line(
-    "rfft",
-    """wg.fft.rfft(wg.tensor([1.0, 2.0, 3.0, 4.0]))
-    tensor([10.+0.j, -2.+2.j, -2.+0.j])""",
+    "rfft", "wg.fft.rfft(wg.tensor([1.0, 2.0, 3.0, 4.0]))", "tensor([10.+0.j, -2.+2.j, -2.+0.j])"
 )
 irfft = _line(
     "irfft",
-    """wg.fft.irfft(wg.fft.rfft(wg.tensor([1.0, 2.0, 3.0, 4.0])))
-    tensor([1., 2., 3., 4.])""",
+    "wg.fft.irfft(wg.fft.rfft(wg.tensor([1.0, 2.0, 3.0, 4.0])))",
+    "tensor([1., 2., 3., 4.])",
 )
-hfft = _line(
-    "hfft",
-    """wg.fft.hfft(wg.tensor([1.0, 2.0, 3.0]))
-    tensor([ 8., -2.,  0., -2.])""",
-)
+hfft = _line("hfft", "wg.fft.hfft(wg.tensor([1.0, 2.0, 3.0]))", "tensor([ 8., -2.,  0., -2.])")
 ihfft = _line(
-    "ihfft",
-    """wg.fft.ihfft(wg.tensor([8.0, -2.0, 0.0, -2.0])).real
-    tensor([1., 2., 3.])""",
+    "ihfft", "wg.fft.ihfft(wg.tensor([8.0, -2.0, 0.0, -2.0])).real", "tensor([1., 2., 3.])"
 )
-fftn = _grid(
-    "fftn",
-    """wg.fft.fftn(wg.ones(2, 2)).real
-    tensor([[4., 0.],
-            [0., 0.]])""",
-)
-ifftn = _grid(
-    "ifftn",
-    """wg.fft.ifftn(wg.ones(2, 2)).real
-    tensor([[1., 0.],
-            [0., 0.]])""",
-)
-rfftn = _grid(
-    "rfftn",
-    """wg.fft.rfftn(wg.ones(3, 4)).shape
-    torch.Size([3, 3])""",
-)
+fftn = _grid("fftn", "wg.fft.fftn(wg.ones(2, 2)).real", "tensor([[4., 0.],\n        [0., 0.]])")
+ifftn = _grid("ifftn", "wg.fft.ifftn(wg.ones(2, 2)).real", "tensor([[1., 0.],\n        [0., 0.]])")
+rfftn = _grid("rfftn", "wg.fft.rfftn(wg.ones(3, 4)).shape", "torch.Size([3, 3])")
 irfftn = _grid(
-    "irfftn",
-    """wg.fft.irfftn(wg.fft.rfftn(wg.ones(2, 2)))
-    tensor([[1., 1.],
-            [1., 1.]])""",
+    "irfftn", "wg.fft.irfftn(wg.fft.rfftn(wg.ones(2, 2)))", "tensor([[1., 1.],\n        [1., 1.]])"
 )
-hfftn = _grid(
-    "hfftn",
-    """wg.fft.hfftn(wg.ones(2, 2)).shape
-    torch.Size([2, 2])""",
+hfftn = _grid("hfftn", "wg.fft.hfftn(wg.ones(2, 2)).shape", "torch.Size([2, 2])")
+ihfftn = _grid("ihfftn", "wg.fft.ihfftn(wg.ones(3, 4)).shape", "torch.Size([3, 3])")
+fft2 = _grid("fft2", "wg.fft.fft2(wg.ones(2, 2)).real", "tensor([[4., 0.],\n        [0., 0.]])")
+ifft2 = _grid("ifft2", "wg.fft.ifft2(wg.ones(2, 2)).real", "tensor([[1., 0.],\n        [0., 0.]])")
+rfft2 = _grid("rfft2", "wg.fft.rfft2(wg.ones(5, 3, 4)).shape", "torch.Size([5, 3, 3])")
+irfft2 = _grid(
+    "irfft2", "wg.fft.irfft2(wg.fft.rfft2(wg.ones(2, 2)))", "tensor([[1., 1.],\n        [1., 1.]])"
 )
-ihfftn = _grid(
-    "ihfftn",
-    """wg.fft.ihfftn(wg.ones(3, 4)).shape
-    torch.Size([3, 3])""",
-)
-fft2 = _plane(
-    "fft2",
-    """wg.fft.fft2(wg.ones(2, 2)).real
-    tensor([[4., 0.],
-            [0., 0.]])""",
-)
-ifft2 = _plane(
-    "ifft2",
-    """wg.fft.ifft2(wg.ones(2, 2)).real
-    tensor([[1., 0.],
-            [0., 0.]])""",
-)
-rfft2 = _plane(
-    "rfft2",
-    """wg.fft.rfft2(wg.ones(5, 3, 4)).shape
-    torch.Size([5, 3, 3])""",
-)
-irfft2 = _plane(
-    "irfft2",
-    """wg.fft.irfft2(wg.fft.rfft2(wg.ones(2, 2)))
-    tensor([[1., 1.],
-            [1., 1.]])""",
-)
-hfft2 = _plane(
-    "hfft2",
-    """wg.fft.hfft2(wg.ones(2, 2)).shape
-    torch.Size([2, 2])""",
-)
-ihfft2 = _plane(
-    "ihfft2",
-    """wg.fft.ihfft2(wg.ones(3, 4)).shape
-    torch.Size([3, 3])""",
-)
+hfft2 = _grid("hfft2", "wg.fft.hfft2(wg.ones(2, 2)).shape", "torch.Size([2, 2])")
+ihfft2 = _grid("ihfft2", "wg.fft.ihfft2(wg.ones(3, 4)).shape", "torch.Size([3, 3])")
+fill_sections(globals())

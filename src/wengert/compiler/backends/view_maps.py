@@ -133,6 +133,7 @@ class Diagonal(NamedTuple):
     offset: int
 
     def target(self, place: Place) -> Place:
+        """Return where an element of the value lies on the diagonal of the result."""
         *rest, last = place
         ends = {self.one: max(-self.offset, 0), self.two: max(self.offset, 0)}
         for dim in sorted(ends):
@@ -140,6 +141,7 @@ class Diagonal(NamedTuple):
         return tuple(rest)
 
     def origin(self, place: Place) -> tuple[Place, list[Test]]:
+        """Return the place in the value, and when the place is on the diagonal."""
         away = place[self.two].plus(place[self.one].times(-1)).moved(-self.offset)
         last = place[self.one].moved(min(self.offset, 0))
         rest = [index for dim, index in enumerate(place) if dim not in (self.one, self.two)]

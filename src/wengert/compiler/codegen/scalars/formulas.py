@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,17 @@ class Formula(NamedTuple):
 
     rule: Rule
     own: tuple[str, ...] = ()
+
+
+FORMULAS: dict[str, Formula] = {}
+
+
+def _formula(name: str, **how: Any) -> Callable[[Rule], Rule]:
+    def register(rule: Rule) -> Rule:
+        FORMULAS[name] = Formula(rule, **how)
+        return rule
+
+    return register
 
 
 class _Format(NamedTuple):
@@ -123,6 +134,7 @@ def _power_of_two(m: Lane, bits: str, biased: str) -> str:
     return m.from_bits(m.on_bits("shl", raised, m.whole(fmt.mantissa)))
 
 
+@_formula("exp", own=("double", "float"))
 def _exp(m: Lane, x: str) -> str:
     fmt = _format(m)
     x = m.at_most(m.at_least(x, m.number(fmt.least)), m.number(fmt.most))
@@ -136,6 +148,7 @@ def _exp(m: Lane, x: str) -> str:
     return m.mul(m.fma(scale, expm1_r, scale), final)
 
 
+@_formula("expm1", own=("double", "float"))
 def _expm1(m: Lane, x: str) -> str:
     fmt = _format(m)
     bounded = m.at_most(m.at_least(x, m.number(-2.5 * fmt.flat)), m.number(fmt.most))
@@ -147,6 +160,7 @@ def _expm1(m: Lane, x: str) -> str:
     return m.select(m.compare("lt", m.size(x), m.number(2.0**-60)), x, result)
 
 
+@_formula("tanh", own=("double", "float"))
 def _tanh(m: Lane, x: str) -> str:
     fmt = _format(m)
     size = m.at_most(m.size(x), m.number(fmt.flat))
@@ -225,6 +239,7 @@ def _special_cases(m: Lane, x: str, result: str, zero: float) -> str:
     return m.select(m.compare("eq", x, m.number(zero)), m.number(-math.inf), result)
 
 
+@_formula("log", own=("float",))
 def _log(m: Lane, x: str) -> str:
     fmt = _format(m)
     tiny = m.compare("lt", x, m.number(2.0 ** (1 - fmt.bias)))
@@ -234,6 +249,7 @@ def _log(m: Lane, x: str) -> str:
     return _special_cases(m, x, m.add(_logarithm(m, normal, None), k), 0.0)
 
 
+@_formula("log1p")
 def _log1p(m: Lane, x: str) -> str:
     one = m.number(1)
     rounded = m.add(x, one)
@@ -244,14 +260,3 @@ def _log1p(m: Lane, x: str) -> str:
     # for tiny x the result is x, with the sign of 0
     result = m.select(m.compare("eq", rounded, one), x, result)
     return _special_cases(m, x, result, -1.0)
-
-
-_BOTH = ("double", "float")
-FORMULAS = {
-    "exp": Formula(_exp, _BOTH),
-    "expm1": Formula(_expm1, _BOTH),
-    "tanh": Formula(_tanh, _BOTH),
-    "log": Formula(_log, ("float",)),
-    "log1p": Formula(_log1p),
-}
-"""The formulas, by the function."""
