@@ -152,6 +152,14 @@ def test_transforms_and_copies():
     with pytest.raises(TypeError, match="can't convert cuda:0"):
         np.array_equal(x._payload, x._payload)
     np.testing.assert_allclose(_on(wg.func.jacrev(wg.sin)(x)).numpy(), np.diag(np.cos([1, 2])))
+    rows = wg.func.vmap(lambda row: row.clone().add_(row))(wg.eye(2, device="cuda"))
+    assert _on(rows).tolist() == [[2, 0], [0, 2]]
+    _, written = wg.func.jvp(lambda x: x.clone().mul_(x), (x,), (wg.ones_like(x),))
+    assert _on(written).tolist() == [2, 4]
+    with wg.autograd.forward_ad.dual_level():
+        dual = wg.autograd.forward_ad.make_dual(x, wg.ones_like(x)).clone()
+        dual[0] = dual[1] * 3
+        assert _on(wg.autograd.forward_ad.unpack_dual(dual).tangent).tolist() == [3, 1]
     q = wg.eye(3, device="cuda")[None]
     seen = wg.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
     assert _on(seen)[0, 0].tolist() == [1, 0, 0]

@@ -70,7 +70,7 @@ def _takes_writes(payload: Any) -> bool:
         return False
     if isinstance(payload, Lifted):
         # a constant of a trace is an array in eager code
-        return not payload.of_input or bool(payload.array.flags.writeable)  # type: ignore[attr-defined]
+        return not payload.of_input or bool(payload.flags.writeable)  # type: ignore[attr-defined]
     return bool(payload.flags.writeable)
 
 
