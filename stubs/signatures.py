@@ -173,7 +173,7 @@ def documented(docstring: str) -> dict[str, str]:
 def docstring_of(name: str, function: Any) -> str:
     """The docstring, or that of the operation that the function is another form of."""
     own = inspect.getdoc(function) or ""
-    if "\n*args, **kwargs\n" not in own and "Parameters\n" in own:
+    if "\n*args, **kwargs" not in own and "Parameters\n" in own:
         return own
     plain = name.removesuffix("_")
     plain = plain.removesuffix("_copy").removeprefix("unsafe_") if plain == name else plain
