@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import arange, full
+from wengert.kernels.protocols import arange, beside, full
 
 Shape = tuple[int, ...]
 
@@ -51,7 +51,8 @@ def fractional_max_pool_indices(
         first = first * sizes[d] + begin.reshape(shape)
         offsets = (offsets[:, None] * sizes[d] + np.arange(kernel_size[d])).reshape(-1)
     first = first.reshape(planes, math.prod(output_size), 1)
-    each = flat[np.arange(planes)[:, None, None], first + offsets]
+    offsets = beside(self, offsets)
+    each = flat[arange(self, planes)[:, None, None], first + offsets]
     code = each.argmax(2)
     odd = each != each
     if np.count_nonzero(odd):

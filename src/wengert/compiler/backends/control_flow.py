@@ -47,7 +47,7 @@ from wengert.compiler.codegen.code import (
     literal,
     llvm_type,
 )
-from wengert.compiler.ir.executable import WORD, LinkedBlock, Tape, padded
+from wengert.compiler.ir.executable import START, WORD, LinkedBlock, Tape, padded
 from wengert.compiler.ir.programs import Program, Value
 
 _LINE = 64
@@ -149,7 +149,7 @@ class NativeGraph:
         """Run the graph with an empty tape; return the number of the last block and the status."""
         words, marks = memory[:_LINE].view(np.int64), memory[self._marks]
         data = np.empty(max(self._length, WORD + 2 * self._most), np.uint8)
-        data[:WORD].view(np.int64)[0] = -1
+        data[:WORD].view(np.int64)[0] = START
         used, code = WORD, PAUSED
         marks[:] = 0
         while code % 4 == PAUSED:

@@ -128,6 +128,8 @@ def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any
 
 WORD = 8
 """The bytes of a word on a `Tape`."""
+START = -1
+"""What a `Tape` has in place of the number of a block before the first one."""
 
 
 def padded(value: Value) -> int:
@@ -141,7 +143,7 @@ class Tape:
     Attributes
     ----------
     data
-        The number -1, and for each visit of a block the values that it records, each in whole
+        The number `START`, and for each visit of a block the values that it records, each in whole
         words, and the number of the block.
     visited: The numbers of the blocks that were visited.
     """

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from wengert.compiler.ir.executable import LinkedBlock, Tape
+from wengert.compiler.ir.executable import START, LinkedBlock, Tape
 from wengert.compiler.ir.programs import Program, Step, Value, types_of, uses
 from wengert.compiler.passes.builder import live
 from wengert.compiler.tracing.blocks import Block
-from wengert.compiler.tracing.visits import START, Visits, pushed
+from wengert.compiler.tracing.visits import Visits, pushed
 from wengert.prims import records
 
 _MOST_STATES = 8

@@ -7,12 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.ir.executable import WORD, Tape, padded
+from wengert.compiler.ir.executable import START, WORD, Tape, padded
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.blocks import Block
-
-START = -1
-"""What a tape has in place of the number of a block before the first one."""
 
 
 class Visit(NamedTuple):
