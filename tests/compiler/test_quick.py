@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 
 import wengert as wg
+from wengert.compiler.runtime.entry import Entry
 
 CALLS = 5
 
@@ -76,6 +77,64 @@ def test_what_requires_gradients_has_its_history():
             if needs:
                 y.backward()
                 assert x.grad.item() == (3.0 if value > 0 else 2 * value)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_recorded_calls_are_quick_too(backend, monkeypatch):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+    scale = wg.tensor(2.0, dtype=wg.float64, requires_grad=True)
+
+    def f(x, y):
+        z = (x * scale).exp()
+        if z.sum() > 10:
+            return z, (z * y).sum(), y + 1
+        return z.sum(), x * y
+
+    jitted = wg.compile(f, backend=backend, options={"measure": False})
+    starts = [(0.1, 0.2), (2.0, 3.0)]
+    for start in starts * CALLS:
+        jitted(*[wg.tensor(start, dtype=wg.float64, requires_grad=True) for _ in range(2)])
+    assert jitted._quick
+    # the general path is not taken any more
+    monkeypatch.setattr(Entry, "run", None)
+    for start in starts:
+        for present in range(1, 8):
+            found = []
+            for function in (f, jitted):
+                x, y = (wg.tensor(start, dtype=wg.float64, requires_grad=True) for _ in range(2))
+                results = function(x, y)
+                chosen = [r for k, r in enumerate(results) if present >> k & 1]
+                if chosen:
+                    wg.autograd.backward([r.sum() for r in chosen])
+                found.append([*results, x.grad, y.grad, scale.grad])
+                scale.grad = None
+            for ours, theirs in zip(*found, strict=True):
+                assert (ours is None) == (theirs is None)
+                if ours is not None:
+                    wg.testing.assert_close(ours, theirs, rtol=1e-12, atol=0)
+    result, *_ = jitted(*[wg.tensor([2.0, 3.0], dtype=wg.float64, requires_grad=True)] * 2)
+    with wg.no_grad():
+        result.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        result.sum().backward()
+
+
+def test_arguments_without_dimensions_are_memory_that_the_tape_notices():
+    jitted = compiled(lambda x: x * x)
+    x = (wg.ones(()) * 3).detach().requires_grad_()
+    for _ in range(CALLS):
+        jitted(x)
+    assert jitted._quick
+    result = jitted(x)
+    # looking at the memory is no write
+    assert x.detach().numpy() == 3.0
+    result.backward(retain_graph=True)
+    assert x.grad.item() == 6.0
+    with wg.no_grad():
+        x.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        result.backward()
 
 
 def test_effects_happen_on_either_side_of_a_decision():
