@@ -399,3 +399,44 @@ def test_whether_a_write_counts_does_not_depend_on_other_calls(function):
     compiled = wg.compile(function, backend="numpy")
     assert seen(compiled) == seen(function)
     assert compiled.reason is None
+
+
+def two_results(x, kept):
+    return x.sin(), kept.cos()
+
+
+def a_loop_that_drops_one(x, kept):
+    y = kept.exp()
+    while x.sum() < 10:
+        x, y = x * 2, y * 3
+    return x, y
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("function", [two_results, a_loop_that_drops_one])
+def test_hooks_see_no_gradient_where_no_path_leads(function, backend):
+    f = wg.compile(function, backend=backend, options=OPTIONS)
+    seen = []
+    for _ in range(3):
+        x, kept = ones(requires_grad=True), ones(requires_grad=True)
+        inner = kept * 1
+        first, _ = f(x, inner)
+        x.register_hook(lambda g: seen.append("x"))
+        kept.register_hook(lambda g: seen.append("kept"))
+        inner.grad_fn.register_prehook(lambda g: seen.append("inner"))
+        first.sum().backward()
+        assert kept.grad is None
+    assert seen == ["x"] * 3
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("function", [two_results, a_loop_that_drops_one])
+@pytest.mark.parametrize("other", [wg.ones(3, dtype=wg.float32), wg.ones(90, dtype=wg.float64)])
+def test_cotangents_are_like_what_the_call_has_returned(function, backend, other):
+    f = wg.compile(function, backend=backend, options=OPTIONS)
+    for _ in range(3):
+        x, kept = ones(requires_grad=True), ones(requires_grad=True)
+        first, _ = f(x, kept)
+        first.data = other
+        with pytest.raises(RuntimeError, match="memory of another shape or dtype"):
+            first.backward(wg.ones_like(other))

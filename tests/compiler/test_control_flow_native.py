@@ -438,3 +438,22 @@ def test_explain_and_llvm_show_the_linked_function() -> None:
         call(wg.tensor([0.5, 0.25]), wg.tensor([0.5, 0.5]))
     assert "from block to block by itself" in str(call.explain())
     assert "@graph(" in call.llvm()
+
+
+def test_blocks_that_share_code_for_several_sizes_are_linked(driven: Ends) -> None:
+    def f(a: Any, b: Any) -> Any:
+        while a.sum() < 10:
+            a = (a * 1.5).exp()
+            if b.sum() < 10:
+                b = (b * 1.5).exp()
+        return a, b
+
+    call = compiled(f)
+    for _ in range(3):
+        given = [wg.full((n,), 0.1, dtype=wg.float64, requires_grad=True) for n in (3, 5)]
+        found, expected = (
+            wg.autograd.grad([r.sum() for r in function(*given)], given) for function in (call, f)
+        )
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-12)
+    assert driven

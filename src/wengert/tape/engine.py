@@ -9,7 +9,8 @@ node is kept in a local variable.
 NOTE [gradients that are None]
 Only a custom Function may return None where a gradient was asked for. The target of that edge still
 runs, with None: an operation skips its rules and passes None on, while hooks and custom Functions
-are called; a Function gets zeros unless it declined them.
+are called; a Function gets zeros unless it declined them. Where a whole compiled call returns None,
+no path leads there, and nothing runs.
 
 NOTE [ownership of buffers]
 A rule may return the very array that it received, or a saved one, or the same array for two edges.
@@ -83,7 +84,7 @@ def walk(
                     position += 1
                     grad = grads[position]
                     if edge is None or grad is None:
-                        if edge is not None and edge is not following:
+                        if edge is not None and edge is not following and node.gives_none:
                             _announce(edge, pending, heap)
                         continue
                     if edge is following:

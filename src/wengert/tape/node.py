@@ -74,6 +74,8 @@ class Node(NodeBase):
     passed: int
     gives_all: ClassVar[bool] = False
     """Whether hooks also see gradients that were not asked for."""
+    gives_none: ClassVar[bool] = True
+    """Whether None for an edge is a gradient (see NOTE [gradients that are None])."""
     label: ClassVar[str]
     full_name: ClassVar[str] = ""
 

@@ -193,7 +193,8 @@ def link(
 
 
 def _size(kind: np.dtype[Any], shape: tuple[int, ...]) -> int:
-    return math.prod(shape) * kind.itemsize
+    # a plain number, even if the code of blocks is for several sizes
+    return int(math.prod(shape)) * kind.itemsize
 
 
 def _bytes(value: Value) -> int:
@@ -295,7 +296,7 @@ class _Writer:
 
     def _room(self, size: int) -> int:
         offset = self._size
-        self._size += -(-size // _LINE) * _LINE
+        self._size += -(-int(size) // _LINE) * _LINE
         return offset
 
     def image(self) -> np.ndarray[Any, Any]:

@@ -134,7 +134,7 @@ START = -1
 
 def padded(value: Value) -> int:
     """Return the bytes that a value takes on a `Tape`."""
-    return -(-value.size * value.dtype.itemsize // WORD) * WORD
+    return -(-int(value.size) * value.dtype.itemsize // WORD) * WORD
 
 
 class Tape:

@@ -431,6 +431,7 @@ class CompiledBackward(Node):
     __module__ = "wengert.autograd"
     label: ClassVar[str] = "CompiledBackward"
     several: ClassVar[bool] = True
+    gives_none: ClassVar[bool] = False
     call: Any
     given: Any
     met: list[Memory]
@@ -446,9 +447,15 @@ class CompiledBackward(Node):
         self.met = self.reads = []
         self.given = None
 
-    def _check(self) -> None:
+    def _check(self, g: Any) -> None:
         if self.saved is FREED:
             raise errors.backward_twice(self.label)
+        for part, (shape, dtype) in zip(g, self.outputs_meta, strict=True):
+            if part is not None and (part.dtype != dtype or part.shape != shape):
+                raise RuntimeError(
+                    f"a result of {self.call.name}() has got memory of another shape or dtype "
+                    "since, by an assignment to .data: make a new tensor instead"
+                )
         if self.call.why is not None:
             raise RuntimeError(str(self.call.why))
         known = self.call.known
@@ -511,7 +518,7 @@ class CompiledBackward(Node):
         if not any(there):
             # only other results of the call before lead here: nothing is read
             return (None,) * len(edges)
-        self._check()
+        self._check(g)
         found = self._pulled(g, there)
         if not keep:
             self.release()
@@ -522,7 +529,7 @@ class CompiledBackward(Node):
         """Run the function again, recorded on the tape, and return differentiable gradients."""
         if not any(isinstance(part, TensorBase) for part in g):
             return self.apply(g, keep, edges)
-        self._check()
+        self._check([None if part is None else part._payload for part in g])
         try:
             found = self.call.pull_again(self.given, self.met, self.saved, list(self.s_inputs), g)
         except Once as why:
