@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.containers import by_name
 from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.layout import sparse_coo
 from wengert.base.sections import fill_sections
@@ -56,7 +57,8 @@ def assert_close(
 
     Parameters
     ----------
-    actual, expected : Tensor, array, number, sequence or mapping. With the same structure.
+    actual, expected : Tensor, array, number, sequence, mapping or dataclass. With the same
+        structure.
     allow_subclasses : bool. Whether tensors of different classes may be compared.
     rtol, atol : float, optional. Both or neither; by default they follow from the dtype, and
         integers must be equal.
@@ -93,6 +95,8 @@ def assert_close(
 
 def _difference(actual: Any, expected: Any, settings: tuple[Any, ...], place: str) -> str | None:
     """Return a description of the difference, or None."""
+    if type(actual) is type(expected):
+        actual, expected = by_name(actual), by_name(expected)
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         if actual.keys() != expected.keys():
             return (

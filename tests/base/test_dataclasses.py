@@ -131,3 +131,22 @@ def test_optimisers_pictures_and_other_idioms_take_them(cls):
     assert hips.w.tolist() == [4.0, 8.0] and float(hips.b) == 4.0
     with pytest.raises(TypeError, match="jacobian takes"):
         autograd.jacobian(lambda p: p.w)(point)
+
+
+def test_examples_are_collated_into_one_of_batches(cls):
+    examples = [cls(np.full(2, float(i)), {"n": i}) for i in range(3)]
+    batches = list(wg.utils.data.DataLoader(examples, batch_size=3))
+    assert [type(batch) for batch in batches] == [cls]
+    assert batches[0].w.tolist() == [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
+    assert batches[0].b["n"].tolist() == [0, 1, 2]
+    (alone, *_) = wg.utils.data.DataLoader(examples, batch_size=None)
+    assert type(alone) is cls and wg.equal(alone.w, wg.zeros(2, dtype=wg.float64))
+    assert isinstance(examples[0].w, np.ndarray)
+
+
+def test_comparison_goes_by_field(cls):
+    wg.testing.assert_close(cls(wg.ones(2), 1.0), cls(wg.ones(2) + 1e-7, 1.0))
+    with pytest.raises(AssertionError, match=r"for item \[0\]\['w'\]"):
+        wg.testing.assert_close([cls(wg.ones(2), 1.0)], [cls(wg.zeros(2), 1.0)])
+    with pytest.raises(TypeError, match="No comparison pair"):
+        wg.testing.assert_close(cls(1.0, 1.0), {"w": 1.0, "b": 1.0})

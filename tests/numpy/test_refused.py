@@ -112,3 +112,57 @@ def test_orders_without_a_derivative_are_refused_in_forward_mode_too():
     # each of the sums in it is written in place
     t = wg.tensor([0.5, 0.7], dtype=wg.float64, requires_grad=True)
     assert wg.autograd.gradcheck(lambda t: special.jvp(2, t, 2), t)
+
+
+FORMULAS = {
+    "diric": lambda f, x, n: f(x, n),
+    "sph_harm_y": lambda f, x, n: f(n, 1, x, 0.7),
+    "sph_legendre_p": lambda f, x, n: f(n, 1, x),
+    **{f"spherical_{kind}n": lambda f, x, n: f(n, x) for kind in "ijky"},
+}
+"""Functions of SciPy's whose error spells out what to write: how to call them."""
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_the_formula_of_an_error_is_the_function_with_its_gradient(name):
+    function = getattr(special, name, None)
+    if function is None:
+        pytest.skip("it is not in this version")
+    t = wg.tensor(VALUES, requires_grad=True)
+    with pytest.raises(TypeError, match=f" for scipy's {name}") as raised:
+        FORMULAS[name](function, t, 2)
+    formula = str(raised.value).partition("Write ")[2].rpartition(f" for scipy's {name}")[0]
+
+    def written(x):
+        names = {"x": x, "theta": x, "n": 2, "m": 1, "phi": 0.7}
+        return eval(formula, {"np": np, "scipy": __import__("scipy")}, names)
+
+    # some of SciPy's results have an axis for derivatives in front
+    expected = np.squeeze(FORMULAS[name](function, VALUES, 2))
+    np.testing.assert_allclose(written(VALUES), expected, rtol=1e-13)
+    assert wg.autograd.gradcheck(written, (t,))
+
+
+def test_the_derivatives_that_errors_name_are_those_of_elliptic_integrals():
+    x, y, z, p, h = 1.3, 2.1, 0.7, 3.2, 1e-6
+    t = wg.tensor(x, dtype=wg.float64, requires_grad=True)
+    for name, rest in (("elliprd", (y, z)), ("elliprj", (y, z, p))):
+        function = getattr(special, name)
+        with pytest.raises(NotImplementedError, match=f"by x is .*{name}") as raised:
+            function(t, *rest)
+        formula = str(raised.value).partition("by x is ")[2].partition(" where")[0]
+        slope = eval(formula, vars(special), {"x": x, "y": y, "z": z, "p": p})
+        near = (function(x + h, *rest) - function(x - h, *rest)) / (2 * h)
+        assert slope == pytest.approx(near, rel=1e-8)
+
+
+def test_sums_of_powers_name_who_computes_their_derivative():
+    mpmath = pytest.importorskip("mpmath")
+    h = 1e-6
+    for name, rest, shown in (("zeta", (1.5,), "x, q, 1"), ("zetac", (), "x, 1, 1")):
+        function = getattr(special, name)
+        with pytest.raises(NotImplementedError, match=rf"mpmath\.zeta\({shown}\)"):
+            function(wg.tensor(2.5, dtype=wg.float64, requires_grad=True), *rest)
+        near = (function(2.5 + h, *rest) - function(2.5 - h, *rest)) / (2 * h)
+        slope = eval(f"zeta({shown})", {"zeta": mpmath.zeta, "x": 2.5, "q": 1.5})
+        assert float(slope) == pytest.approx(near, rel=1e-7)

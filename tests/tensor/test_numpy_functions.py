@@ -1,5 +1,6 @@
 """Test NumPy's functions on tensors: all are classified, and derivatives are right."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -404,3 +405,50 @@ def test_polynomials_of_single_precision_are_fitted_in_double_as_in_numpy():
     found = np.polyfit(wg.from_numpy(x), wg.from_numpy(y), 2)
     assert found.dtype == wg.float64
     np.testing.assert_allclose(found, np.polyfit(x, y, 2), atol=1e-12)
+
+
+def test_products_over_several_axes_overflow_no_sooner_than_numpys():
+    # the upper half alone would be infinite, and the lower half is 0
+    values = np.arange(720.0, dtype=np.float32).reshape(2, 3, 4, 5, 6) / np.float32(359.5)
+    assert np.prod(values, axis=(0, 1, 2, 3, 4)) == 0
+    assert np.prod(wg.tensor(values), axis=(0, 1, 2, 3, 4)) == 0
+    for dtype, axis, keepdims in itertools.product(
+        ("?", "i1", "u2", "f4"), ((0, 2), (-1, 0), (), 1, None), (False, True)
+    ):
+        a = np.arange(1, 25).reshape(2, 3, 4).astype(dtype)
+        expected = np.prod(a, axis=axis, keepdims=keepdims)
+        made = np.prod(wg.tensor(a), axis=axis, keepdims=keepdims).numpy()
+        np.testing.assert_array_equal(made, expected, strict=True)
+    x = wg.rand(2, 3, 4, dtype=wg.float64, requires_grad=True)
+    assert wg.autograd.gradcheck(lambda x: np.prod(x, axis=(0, 2)), x)
+    assert wg.autograd.gradgradcheck(lambda x: np.prod(x, axis=(0, 2), keepdims=True), x)
+
+
+def test_numpys_names_order_and_contract_dimensions():
+    x, y = wg.rand(2, 3, 4), wg.rand(4, 3, 5)
+    axes = ((1, 2), (1, 0))
+    assert wg.equal(wg.tensordot(x, y, axes=axes), wg.tensordot(x, y, dims=axes))
+    assert wg.equal(wg.transpose(x, (2, 0, 1)), x.permute(2, 0, 1))
+    with pytest.raises(TypeError, match="argument 'dim1' must be int"):
+        wg.transpose(x, 0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'axis'"):
+        wg.tensordot(x, y, axis=axes)
+
+
+def test_opt_einsum_takes_tensors_without_a_backend():
+    opt_einsum = pytest.importorskip("opt_einsum")
+    x = wg.rand(3, 4, dtype=wg.float64, requires_grad=True)
+    y = wg.rand(3, 5, dtype=wg.float64)
+    for text, operands in (
+        ("ab,cb->ac", (x, x)),
+        ("ab,ab->", (x, x)),
+        ("ab,cb,cd->da", (x, x, y)),
+        ("ab->ba", (x,)),
+        ("a,b->ba", (x[:, 0], y[0])),
+    ):
+        made = opt_einsum.contract(text, *operands)
+        np.testing.assert_allclose(
+            made.detach().numpy(), np.einsum(text, *[o.detach().numpy() for o in operands])
+        )
+        assert made.requires_grad
+    assert wg.autograd.gradcheck(lambda x: opt_einsum.contract("ab,cb,cd->da", x, x, y), x)

@@ -161,13 +161,9 @@ def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
     if names is not None:
         parts = [_taken(getattr(value, name), leaves) for name in names]
 
-        def replaced(source: Iterator[Any]) -> Any:
-            made = copy.copy(value)
-            for name, part in zip(names, parts, strict=True):
-                object.__setattr__(made, name, part(source))  # a frozen dataclass refuses setattr
-            return made
-
-        return replaced
+        return lambda source: with_fields(
+            value, {name: part(source) for name, part in zip(names, parts, strict=True)}
+        )
     leaves.append(value)
     return next
 
@@ -192,6 +188,14 @@ def by_name(value: Any) -> Any:
     """Return a dataclass as a dict of its fields, and anything else unchanged."""
     names = field_names(value)
     return value if names is None else {name: getattr(value, name) for name in names}
+
+
+def with_fields(value: Any, fields: dict[str, Any]) -> Any:
+    """Return a copy of a dataclass with other fields; its constructor does not run."""
+    made = copy.copy(value)
+    for name, part in fields.items():
+        object.__setattr__(made, name, part)  # a frozen dataclass refuses setattr
+    return made
 
 
 def _emptied(value: Any) -> Any:

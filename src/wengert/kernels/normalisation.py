@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import numbers
+from wengert.kernels.protocols import full, numbers
 from wengert.kernels.sums import column_sums, dots, repeated, row_sums, sums
 
 Dims = tuple[int, ...]
@@ -162,10 +162,9 @@ def moments_of(self: Any, eps: float) -> Any:
     k, count = self.shape[1], self.shape[0] * self.shape[2]
     if are_few(self, self.shape):
         return few_of(self.shape).moments(self, eps)
-    known = np.empty((3, k), self.dtype)
     if self.size == 0:
-        known.fill(np.nan)
-        return known
+        return full(self, (3, k), np.nan, self.dtype)
+    known = np.empty((3, k), self.dtype)
     mean = known[0]
     if eps and self.size > FEW:
         mean.fill(0)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.error_states import errstate
-from wengert.kernels.protocols import contiguous, empty, is_numpys
+from wengert.kernels.protocols import contiguous, empty, is_numpys, zeros
 from wengert.kernels.reduce import places_of
 from wengert.kernels.sums import running
 
@@ -58,6 +58,21 @@ def shift(self: Any, dim: int, by: int, fill: float) -> Any:
 # -- extremes -------------------------------------------------------------------------------------
 
 
+def running_of(ufunc: Any, self: Any, dim: int) -> Any:
+    """Return the running results of a ufunc that may join elements in any order."""
+    if is_numpys(self):
+        return ufunc.accumulate(self, axis=dim)
+    # another library accumulates sums and products only: double the reach until it is all
+    reach, lead = 1, (slice(None),) * dim
+    while reach < self.shape[dim]:
+        made = self.copy()
+        made[(*lead, slice(reach, None))] = ufunc(
+            self[(*lead, slice(None, -reach))], self[(*lead, slice(reach, None))]
+        )
+        self, reach = made, 2 * reach
+    return self
+
+
 def cummax(self: Any, dim: int) -> Any:
     """Return the positions of running maxima, the last in a tie; a NaN is above every number."""
     return _extremes(np.maximum, self, dim)
@@ -70,8 +85,8 @@ def cummin(self: Any, dim: int) -> Any:
 
 def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
     if not self.ndim or not self.size:
-        return np.zeros(self.shape, np.int64)
-    values = ufunc.accumulate(self, axis=dim)
+        return zeros(self, self.shape, np.int64)
+    values = running_of(ufunc, self, dim)
     new = self == values
     if self.dtype.kind == "f" and self.size:
         # elements after a NaN are NaN
@@ -80,8 +95,7 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
             new |= self != self
     positions = places_of(self, self.shape)[dim]
     # np.where would branch, and mispredict, at each element
-    found = new * positions
-    return np.maximum.accumulate(found, axis=dim, out=found)
+    return running_of(np.maximum, new * positions, dim)
 
 
 # -- sums of exponentials -------------------------------------------------------------------------
@@ -98,8 +112,9 @@ def logcumsumexp(self: Any, dim: int) -> Any:
     return _log_sums(wide, dim).astype(self.dtype, copy=False)
 
 
-# invalid: elements that are not a number
-_log_sums = errstate(invalid="ignore")(np.logaddexp.accumulate)
+@errstate(invalid="ignore")  # elements that are not a number
+def _log_sums(self: Any, dim: int) -> Any:
+    return running_of(np.logaddexp, self, dim)
 
 
 def _complex_logcumsumexp(x: Any) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 from wengert.kernels.protocols import arange, contiguous, is_numpys, zeros
 from wengert.kernels.protocols import largest as greatest
 from wengert.kernels.reduce import places_of
+from wengert.kernels.scan import running_of
 from wengert.kernels.shape import unsqueeze
 
 Shape = tuple[int, ...]
@@ -318,10 +319,10 @@ def mode(self: Any, dim: int, keepdim: bool) -> Any:
     rows = _rows(self, dim)
     found = _ascending(rows, rows.ndim - 1)
     values = taken(rows, found, rows.ndim - 1)
-    positions = np.arange(found.shape[-1])
-    starts = np.zeros(found.shape, np.int64)
+    positions = arange(found, found.shape[-1])
+    starts = zeros(found, found.shape, np.int64)
     np.multiply(values[..., 1:] != values[..., :-1], positions[1:], out=starts[..., 1:])
-    np.maximum.accumulate(starts, -1, out=starts)
+    starts = running_of(np.maximum, starts, starts.ndim - 1)
     # where a run first exceeds all earlier ones in length, and so at its end
     longest = np.argmax(positions - starts, -1)
     return _kept(taken(found, longest, found.ndim - 1), dim, keepdim)

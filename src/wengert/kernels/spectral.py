@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import arange
+from wengert.kernels.protocols import arange, empty
 from wengert.kernels.scipy import BLOCK, LARGE, routine_of
 
 
@@ -183,7 +183,7 @@ def _below(rows: int, columns: int) -> Any:
 def pinv(self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     """Return the pseudoinverse; singular values up to ``max(atol, rtol * largest)`` count as 0."""
     if not self.size:
-        return np.empty((*self.shape[:-2], self.shape[-1], self.shape[-2]), self.dtype)
+        return empty(self, (*self.shape[:-2], self.shape[-1], self.shape[-2]), self.dtype)
     if hermitian:
         _, signed, u = eigh(self, "L")
         s, v = np.abs(signed), u

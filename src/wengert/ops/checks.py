@@ -137,10 +137,12 @@ def refuse_gradients(function: str, **values: Any) -> None:
             )
 
 
-def renamed(name: str, dim: Any, keepdim: Any, names: dict[str, Any]) -> tuple[Any, Any]:
-    """Return `dim` and `keepdim`, also if given under NumPy's names ``axis`` and ``keepdims``."""
+def renamed(
+    name: str, dim: Any, keepdim: Any, names: dict[str, Any], axis: str = "axis"
+) -> tuple[Any, Any]:
+    """Return `dim` and `keepdim`, also if given under NumPy's names, `axis` and ``keepdims``."""
     for key, value in names.items():
-        if key == "axis" and dim is None:
+        if key == axis and dim is None:
             dim = value
         elif key == "keepdims" and not keepdim:
             keepdim = value

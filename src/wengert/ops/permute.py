@@ -12,12 +12,15 @@ from wengert.tape.record import T
 
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
+def transpose(input: Any, dim0: Any, dim1: Any = None) -> Any:
     """Return the tensor with two dimensions swapped.
 
     Parameters
     ----------
-    %(input, two_dims, returns_view, raises_no_dim)s
+    %(input)s
+    dim0, dim1 : int. The dimensions. Or one sequence, the order of all, as NumPy takes it.
+
+    %(returns_view, raises_no_dim)s
 
     Examples
     --------
@@ -25,6 +28,8 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     torch.Size([4, 3, 2])
     """
     x = operand(input, "transpose")
+    if dim1 is None and isinstance(dim0, tuple | list):
+        return permute(x, dim0)
     ndim = x._payload.ndim
     first = normal_dim(integer(dim0, "transpose", "dim0"), ndim)
     second = normal_dim(integer(dim1, "transpose", "dim1"), ndim)

@@ -10,6 +10,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
+from wengert.ops.checks import renamed
 from wengert.ops.coerce import dtype_name, in_former_order, integer, operand, operands, wide
 from wengert.ops.matmul import ADDED_MATRICES, check_dtypes, size_of
 from wengert.ops.matrix_functions import chained, powers
@@ -380,7 +381,7 @@ def _dim_lists(dims: Any, a: Any, b: Any) -> tuple[tuple[int, ...], tuple[int, .
 
 
 @export("wengert")
-def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None, **names: Any) -> Any:
     """Return the sums of products of two tensors over given dimensions.
 
     Parameters
@@ -388,6 +389,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     a, b : Tensor. Of one dtype.
     dims : int, or two lists of int. How many dimensions to sum over, the last ones of `a` and the
         first ones of `b`; or which dimensions of `a`, and which of `b`. A size of 1 broadcasts.
+        Also as `axes`, NumPy's name.
 
     Returns
     -------
@@ -403,6 +405,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     >>> wg.tensordot(wg.ones(2, 3, 4), wg.ones(4, 3, 5), dims=([1, 2], [1, 0])).shape
     torch.Size([2, 5])
     """
+    if names:
+        dims, _ = renamed("tensordot", None if dims == 2 else dims, True, names, "axes")
     x, y = operand(a, "tensordot", "a"), operand(b, "tensordot", "b", 2)
     first, second = _dim_lists(dims, x._payload, y._payload)
     if x._payload.dtype != y._payload.dtype:

@@ -61,6 +61,8 @@ CALLS = """
     sklearn.metrics.pairwise: euclidean_distances(x, x[:2] + 3) | linear_kernel(x)
     einops.array_api: rearrange(x, "(a b) c -> b (a c)", b=2) | reduce(x, "a b -> b", "mean")
     einops.array_api: repeat(v, "a -> a b", b=2) | reduce(x, "(a b) c -> a c", "max", b=2)
+    opt_einsum: xp.asarray(contract("ab,cb,a->c", x, x, v))
+    opt_einsum: xp.asarray(contract("ab,cb->ca", x, x))
     opt_einsum: contract("ab,cb,a->c", x, x, v, backend=xp.__name__)
     xarray: DataArray(x, dims=("a", "b")).mean("a").data | DataArray(x, dims=("a", "b"))[1].data
     xarray: (DataArray(v, dims="a") * DataArray(x, dims=("a", "b"))).sum("b").data

@@ -84,11 +84,17 @@ _METHODS = {
 }
 """Hints for the methods of plain arrays."""
 _WRITERS = frozenset(name for name, cure in _METHODS.items() if cure is _ASSIGN)
+_LEGENDRE = (
+    "np.sqrt((2 * n + 1) / (4 * np.pi) * scipy.special.poch(n + m + 1, -2 * m)) * "
+    "scipy.special.lpmv(m, n, np.cos(theta))"
+)
+_SPHERICAL = "np.sqrt(np.pi / (2 * x)) * scipy.special.{}(n + 0.5, x)"
 _SCIPYS = {
     "CubicSpline": "np.interp",
     "cdist": "wg.cdist",
     "comb": "scipy.special.binom",
     "correlate": "np.correlate",
+    "diric": "np.sin(n * x / 2) / (n * np.sin(x / 2))",
     "euclidean": "np.linalg.norm",
     "factorial": "scipy.special.gamma(x + 1)",
     "fftconvolve": "np.convolve",
@@ -100,8 +106,9 @@ _SCIPYS = {
     "perm": "scipy.special.poch(x - k + 1, k)",
     "quad": "np.trapezoid, or wengert.integrate.solve_ivp,",
     "simpson": "np.trapezoid",
-    "spherical_jn": "scipy.special.jv",
-    "spherical_yn": "scipy.special.yv",
+    "sph_harm_y": f"{_LEGENDRE} * np.exp(1j * m * phi)",
+    "sph_legendre_p": _LEGENDRE,
+    **{f"spherical_{kind}n": _SPHERICAL.format(f"{kind}v") for kind in "ijky"},
     "assoc_legendre_p": "scipy.special.lpmv",
 }
 _MATH = {

@@ -63,13 +63,23 @@ _SPECIAL = {
     "by p. Write an autograd.Function with that.": """
         chndtridf chndtrinc ncfdtridfd ncfdtridfn ncfdtrinc nctdtridf nctdtrinc
         """,
-    "scipy.special.elliprc, elliprf, elliprg, ellipkinc, ellipeinc, ellipk and ellipe are there; "
-    "for others write an autograd.Function.": "elliprj",
+    "Its derivative by x is (elliprj(x, y, z, p) - elliprd(y, z, x)) / (2 * (p - x)) where x and p "
+    "differ: write an autograd.Function with that.": "elliprj",
     "No derivative of it is known here: write an autograd.Function around it.": """
-        besselpoly modfresnelm modfresnelp obl_ang1_cv obl_rad1_cv obl_rad2 obl_rad2_cv pro_ang1_cv
-        pro_rad1_cv pro_rad2 pro_rad2_cv sph_harm zetac
+        besselpoly modfresnelm modfresnelp obl_ang1_cv obl_rad1_cv obl_rad2 obl_rad2_cv
+        pro_ang1_cv pro_rad1_cv pro_rad2 pro_rad2_cv sph_harm
         """,
+    "SciPy does not compute its derivative, mpmath.zeta(x, 1, 1): write an autograd.Function with "
+    "that.": "_riemann_zeta zetac",
 }
 REFUSED.update(
     {f"special.{name}": cure for cure, names in _SPECIAL.items() for name in names.split()}
 )
+
+CURES = {
+    "elliprd": "That by x is (elliprd(x, y, z) - elliprd(y, z, x)) / (2 * (z - x)) where x and z "
+    "differ: write an autograd.Function with that.",
+    "_zeta": "SciPy does not compute it, mpmath.zeta(x, q, 1): write an autograd.Function with "
+    "that.",
+}
+"""What to write for ufuncs without a derivative with respect to some arguments."""

@@ -19,6 +19,7 @@ from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tensor.numpy import boundary
 from wengert.tensor.numpy.counterparts import late, tensor, values, wrapped
+from wengert.tensor.numpy.kinds import CURES
 
 __all__ = ["CONSTANT", "REQUIRES", "RULES", "rule_of"]
 
@@ -149,7 +150,7 @@ def rule_of(name: str) -> Callable[..., Any] | None:
             raise boundary.function_lost(
                 f"scipy.special.{name}",
                 f"No derivative is known with respect to argument{'s' * (len(unknown) > 1)} "
-                f"{places}: detach() what needs no derivative.",
+                f"{places}: detach() what needs no derivative. {CURES.get(name, '')}".rstrip(),
             )
         return ours(*args)
 

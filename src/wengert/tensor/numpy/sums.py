@@ -10,6 +10,7 @@ import numpy as np
 from wengert.interp.levels import is_plain
 from wengert.ops import arrange, expand, extremes, join, moments, pointwise, select, shape
 from wengert.ops import reduce as reductions
+from wengert.tape.record import T
 from wengert.tensor.numpy.counterparts import (
     all_axes,
     as_dtype,
@@ -96,12 +97,12 @@ def prod(
     """Compute ``numpy.prod``."""
     a = tensor(a)
     a = as_dtype(_kept(a, where, 1), wide(a._payload.dtype) if dtype is None else dtype)
-    keep = given(keepdims) and bool(keepdims)
+    kind, keep, dims = a._payload.dtype, given(keepdims) and bool(keepdims), _dims(axis, a.ndim)
     if axis is None and not keep:
-        a = reductions.prod(a, dtype=kept_by(a._payload.dtype))
-    else:
-        for dim in sorted(_dims(axis, a.ndim), reverse=True):
-            a = reductions.prod(a, dim, keepdim=keep, dtype=kept_by(a._payload.dtype))
+        a = reductions.prod(a, dtype=kept_by(kind))
+    elif dims:
+        # all at once: the product of some may overflow where that of all does not
+        a = as_dtype(T.prod_dim(a, dim=dims, keepdim=keep), kind)
     return a * as_dtype(initial, a._payload.dtype) if given(initial) else a
 
 

@@ -21,6 +21,7 @@ from typing import Any, Generic
 
 import numpy as np
 
+from wengert.base.containers import by_name, field_names, with_fields
 from wengert.base.dtypes import DTYPES
 from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor, tensor
@@ -38,7 +39,7 @@ def default_convert(data: Any) -> Any:
 
     Parameters
     ----------
-    data : object. An example; dictionaries, tuples and lists are traversed.
+    data : object. An example; dictionaries, dataclasses, tuples and lists are traversed.
 
     Returns
     -------
@@ -56,6 +57,8 @@ def default_convert(data: Any) -> Any:
         return _like(data, {key: default_convert(value) for key, value in data.items()})
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
         return _like(data, [default_convert(part) for part in data])
+    if field_names(data) is not None:
+        return with_fields(data, default_convert(by_name(data)))
     return data
 
 
@@ -65,7 +68,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     Parameters
     ----------
     batch : list. Examples of one kind: tensors, arrays or numbers become a tensor with a new first
-        dimension, strings a list; dictionaries, tuples and lists are traversed.
+        dimension, strings a list; dictionaries, dataclasses, tuples and lists are traversed.
 
     Returns
     -------
@@ -104,6 +107,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
         if any(len(example) != len(first) for example in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return _like(first, [default_collate(part) for part in zip(*batch, strict=True)])
+    if field_names(first) is not None:
+        return with_fields(first, default_collate([by_name(example) for example in batch]))
     raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
         f"{type(first)}: give the DataLoader a collate_fn"

@@ -69,9 +69,7 @@ def _mean(x, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def _prod(x, axes: tuple[int, ...], keepdims: bool) -> Any:
-    for axis in sorted(axes, reverse=True):
-        x = wg.prod(x, axis, keepdims, dtype=x._payload.dtype)
-    return x
+    return np.prod(x, axes, dtype=x._payload.dtype, keepdims=keepdims)
 
 
 def _extreme(function: Callable[..., Any], low: bool) -> Callable[..., Any]:
