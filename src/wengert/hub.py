@@ -172,7 +172,7 @@ def load_state_dict_from_url(
     ----------
     url : str. Where it is.
     model_dir : str, optional. The folder; default: ``checkpoints`` in that of `get_dir`.
-    progress : bool. Whether to show a progress bar on the standard error.
+    progress : bool. As for `download_url_to_file`.
     check_hash : bool. Whether to check the hash in the name of the file: ``name-<hash>.ext``.
     file_name : str, optional. The name of the local file.
     map_location, weights_only: Have no effect.

@@ -92,6 +92,9 @@ def test_gradients_are_of_the_kinds_and_the_structure_of_the_parameters():
     assert isinstance(grads["w"], wg.Tensor) and grads["w"].dtype == wg.float32
     assert type(grads["v"]) is tuple and isinstance(grads["v"][0], np.ndarray)
     assert isinstance(grads["v"][1], np.float64)
+    # the loss is linear in each of them
+    linear = [float((grads["w"] * params["w"]).sum()), grads["v"][0] @ PARAMS["v"][0]]
+    assert [*linear, grads["v"][1] * 0.5] == pytest.approx([float(value)] * 3, rel=1e-5)
 
 
 def test_a_gradient_may_be_written_to():
