@@ -122,7 +122,7 @@ def test_a_class_keeps_the_methods_of_tensors(t):
         def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
             return NotImplemented
 
-    assert Below.size is t.Tensor.size and "__add__" not in vars(Below)
+    assert Below.size is t.Tensor.size and Below.__add__ is not None
 
 
 def test_equality_of_a_batch_is_not_decided(t):
