@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 from wengert.base.names import shows
+from wengert.base.progress import Progress
 from wengert.base.sections import fill_sections
 from wengert.serialization.files import load as load_file
 
@@ -33,7 +34,7 @@ __all__ = [
 __dir__ = shows(__all__)
 
 tqdm: Any = importlib.import_module("tqdm").tqdm if importlib.util.find_spec("tqdm") else None
-"""Packages look for it here; nothing here draws a bar."""
+"""Packages look for it here."""
 _FOLDER: dict[str, str] = {}
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
@@ -127,7 +128,7 @@ def download_url_to_file(
     url : str. Where it is.
     dst : str. The path to write to.
     hash_prefix : str, optional. The expected beginning of its SHA-256.
-    progress : bool. Has no effect.
+    progress : bool. Whether to show a progress bar on the standard error.
 
     Raises
     ------
@@ -137,10 +138,16 @@ def download_url_to_file(
     part = path.with_name(f"{path.name}.part")
     digest = hashlib.sha256()
     try:
-        with urllib.request.urlopen(url) as answer, part.open("wb") as file:
+        with (
+            urllib.request.urlopen(url) as answer,
+            part.open("wb") as file,
+            Progress(int(answer.headers.get("Content-Length", 0)), progress, "byte") as bar,
+        ):
             while block := answer.read(1 << 16):
                 file.write(block)
                 digest.update(block)
+                bar.show(file.tell())
+            bar.end()
         if hash_prefix and not digest.hexdigest().startswith(hash_prefix):
             raise RuntimeError(
                 f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")'
@@ -165,9 +172,10 @@ def load_state_dict_from_url(
     ----------
     url : str. Where it is.
     model_dir : str, optional. The folder; default: ``checkpoints`` in that of `get_dir`.
+    progress : bool. As for `download_url_to_file`.
     check_hash : bool. Whether to check the hash in the name of the file: ``name-<hash>.ext``.
     file_name : str, optional. The name of the local file.
-    map_location, progress, weights_only: Have no effect.
+    map_location, weights_only: Have no effect.
     """
     folder = Path(get_dir()) / "checkpoints" if model_dir is None else Path(model_dir)
     folder.mkdir(parents=True, exist_ok=True)

@@ -394,8 +394,8 @@ def register_fake(
 ) -> Any:
     """Store a function that describes an operation's result; also a decorator.
 
-    PyTorch refuses an operation that does not exist. Here packages describe those of a compiled
-    library that cannot be loaded, and go on without them.
+    PyTorch refuses an operation that does not exist. Here it is accepted, so that packages can be
+    imported without their compiled libraries.
 
     Raises
     ------
@@ -549,7 +549,7 @@ def infer_schema(
 
 
 class OpCheckError(Exception):
-    """What `opcheck` raises for an operation that does not keep what its definition says."""
+    """An operation does not do what its definition says; `opcheck` raises this."""
 
 
 def _copied(values: Any) -> Any:
@@ -618,11 +618,11 @@ def opcheck(
     atol: float | None = None,
     rtol: float | None = None,
 ) -> dict[str, Any]:
-    """Check on examples of its arguments that an operation keeps what its definition says.
+    """Check, on example arguments, that an operation does what its definition says.
 
     ``"test_schema"``: it writes to no other arguments than those named; ``"test_faketensor"``: its
     results have the shapes and dtypes that `register_fake` says; the others: its derivative can be
-    computed. Whether the derivative is right is up to `autograd.gradcheck`.
+    computed. `autograd.gradcheck` checks that the derivative is right.
 
     Parameters
     ----------

@@ -332,8 +332,8 @@ def test_methods_that_give_callbacks_the_vector_only():
         seen.append(intermediate_result)
 
     start = {"a": 0.0, "b": np.zeros(2)}
-    wg.scipy.minimize(squares, start, method="TNC", callback=callback)
-    assert seen[-1]["b"].shape == (2,)
+    found = wg.scipy.minimize(squares, start, method="TNC", callback=callback)
+    assert seen[-1]["a"] == found.x["a"] and np.array_equal(seen[-1]["b"], found.x["b"])
 
 
 def test_equal_bounds_hold_a_parameter():

@@ -413,8 +413,9 @@ def test_tensors_that_a_function_keeps_are_plain_ones() -> None:
         return x
 
     compiled = wg.compile(f, **NUMPY)
-    for _ in range(3):
-        compiled(wg.ones(2))
+    for turn in range(3):
+        compiled(wg.full((2,), float(turn)))
+    assert [tensor.tolist() for tensor in kept] == [[0, 0], [2, 2], [4, 4]]
     assert all(isinstance(tensor._payload, np.ndarray) for tensor in kept)
 
 

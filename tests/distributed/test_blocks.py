@@ -47,7 +47,8 @@ def test_the_jacobian_of_tensors_is_of_tensors():
 
 
 def test_a_function_without_results_has_a_jacobian_without_rows():
-    assert jacobian(lambda x: x[:0])(np.ones(3)).shape == (0, 3)
+    found = jacobian(lambda x: x[:0])(np.ones(3))
+    assert (found.shape, found.dtype) == ((0, 3), np.float64)
 
 
 def test_partitions_are_blocks_of_the_jacobian():
@@ -100,7 +101,8 @@ def test_chunks_make_the_map(scheduler):
 
 
 def test_a_map_over_nothing_has_no_elements():
-    assert distributed.vmap(wg.sin)(np.ones((0, 2))).shape == (0, 2)
+    found = distributed.vmap(wg.sin)(np.ones((0, 2)))
+    assert (found.shape, found.dtype) == ((0, 2), wg.float64)
 
 
 def test_gradients_are_mapped_by_chunks():

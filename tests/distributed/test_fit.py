@@ -236,6 +236,17 @@ def test_the_bar_is_that_of_tqdm_in_terminals_and_notebooks(monkeypatch, capsys)
     assert second.n == 1 and second.said[-2].endswith(", ended: callback")
 
 
+def test_a_bar_ends_before_the_error_that_ends_a_fit(monkeypatch):
+    monkeypatch.setattr(progress, "tqdm", lambda: None)
+
+    def stops(step):
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        fit(loss, START, DATA, descend, steps=3, callback=stops, progress=(shown := Terminal()))
+    assert shown.getvalue().endswith("  ended: OSError\n")
+
+
 def test_a_loss_that_is_not_finite_names_its_partition_and_changes_nothing():
     params = tensors()
     data = [*DATA[:4], (X[:2], np.array([1.0, np.nan]))]

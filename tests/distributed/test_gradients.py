@@ -2,7 +2,9 @@
 
 import functools
 import operator
+import os
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ pytest.importorskip("dask")
 
 from wengert import distributed
 from wengert.base.extras import dask_module
-from wengert.distributed import PartitionError, partitions, value_and_grad
+from wengert.distributed import PartitionError, partitions, value_and_grad, work
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(50, 3)), RNG.normal(size=50)
@@ -90,6 +92,9 @@ def test_gradients_are_of_the_kinds_and_the_structure_of_the_parameters():
     assert isinstance(grads["w"], wg.Tensor) and grads["w"].dtype == wg.float32
     assert type(grads["v"]) is tuple and isinstance(grads["v"][0], np.ndarray)
     assert isinstance(grads["v"][1], np.float64)
+    # the loss is linear in each of them
+    linear = [float((grads["w"] * params["w"]).sum()), grads["v"][0] @ PARAMS["v"][0]]
+    assert [*linear, grads["v"][1] * 0.5] == pytest.approx([float(value)] * 3, rel=1e-5)
 
 
 def test_a_gradient_may_be_written_to():
@@ -198,6 +203,23 @@ def test_an_error_travels_with_its_cause(error, kind, text):
     assert (back.partition, back.rows, back.worker) == (3, 10, "tcp://there")
     assert type(back.__cause__) is kind
     assert str(back.__cause__) == text
+
+
+def test_the_traceback_of_a_worker_ends_at_the_users_line(monkeypatch):
+    monkeypatch.setattr(work, "worker_address", lambda: "tcp://there")
+
+    def mismatched(params, batch):
+        return (params["w"] @ wg.ones(77)).sum()
+
+    with pytest.raises(PartitionError) as e:
+        value_and_grad(mismatched)(PARAMS, BATCHES)
+    text = str(e.value)
+    library = os.path.dirname(wg.__file__)
+    assert library in e.value.remote_traceback and library not in text
+    there = text[text.index("the traceback there:") :].splitlines()
+    assert there[1] == "    Traceback (most recent call last):"
+    assert there[2].endswith(", in mismatched") and "wg.ones(77)" in there[3]
+    assert re.search(r"\(\d+ frames of wengert left out; WENGERT_TRACEBACKS=full shows all\)", text)
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,13 @@ def test_a_continuous_bernoulli_of_extreme_log_odds(logit):
 
 def test_a_wishart_distribution_of_numbers_draws_gamma_numbers():
     d = D.Wishart(wg.tensor(2.5), wg.tensor([[[4.0]], [[1.0]]]))
-    assert d.sample((3,)).shape == (3, 2, 1, 1) and bool((d.sample() > 0).all())
+    wg.manual_seed(0)
+    drawn = d.sample((20_000,)).squeeze((-2, -1))
+    # W is a gamma number of shape df / 2 and rate 1 / (2 V)
+    scale = wg.tensor([4.0, 1.0])
+    assert drawn.shape == (20_000, 2) and bool((drawn > 0).all())
+    assert wg.allclose(drawn.mean(0), 2.5 * scale, rtol=0.05)
+    assert wg.allclose(drawn.var(0), 5 * scale**2, rtol=0.1)
 
 
 def test_a_half_cauchy_distribution_checks_what_it_is_asked():

@@ -63,6 +63,7 @@ def test_a_subclass_with_a_constructor_of_its_own_expands():
 
     wide = Unit().expand((3,))
     assert type(wide) is Unit and wide.note == "kept" and wide.sample().shape == (3,)
+    assert wg.equal(wide.log_prob(wg.ones(3)), D.Normal(wg.zeros(3), 1.0).log_prob(wg.ones(3)))
 
 
 def test_a_distribution_of_ones_own():

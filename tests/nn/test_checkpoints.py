@@ -47,8 +47,11 @@ def test_states_nest_and_parameters_stay_parameters():
     wg.save({"model": model.state_dict(keep_vars=True), "epoch": 3, "loss": [0.5]}, file)
     file.seek(0)
     found = wg.load(file)
-    assert isinstance(found["model"]["weight"], nn.Parameter) and found["epoch"] == 3
-    nn.Linear(2, 1).load_state_dict(found["model"])
+    assert isinstance(found["model"]["weight"], nn.Parameter)
+    assert (found["epoch"], found["loss"]) == (3, [0.5])
+    other = nn.Linear(2, 1)
+    other.load_state_dict(found["model"])
+    assert wg.equal(other(x := wg.rand(3, 2)), model(x))
 
 
 def test_extra_state_is_kept():

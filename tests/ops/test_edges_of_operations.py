@@ -74,6 +74,7 @@ def test_running_extremes_of_nothing_are_nothing(name, shape):
     for dim in range(len(shape)):
         values, indices = getattr(wg.zeros(shape), name)(dim)
         assert tuple(values.shape) == tuple(indices.shape) == shape
+        assert (values.dtype, indices.dtype) == (wg.float32, wg.int64)
 
 
 def test_nan_goes_through_hardshrink():

@@ -159,6 +159,7 @@ def test_places_along_a_dimension_beside_an_empty_one():
     for name, form in pairs.items():
         values, places = form(x)
         assert values.shape == places.shape == (5, counts.get(name, 1), 0), name
+        assert (values.dtype, places.dtype) == (x.dtype, wg.int64), name
         (g,) = wg.autograd.grad(values.sum(), x)
         assert g.shape == x.shape
     heads = wg.zeros(2, 3, 0)

@@ -16,8 +16,16 @@ def test_what_works_element_by_element_lies_as_its_argument():
 
 def test_what_indices_pick_is_contiguous():
     x, at = wg.rand(2, 3, 4), wg.tensor([0, 1])
-    for y in (x[at], x[:, at], x[..., at], x[:, [True, False, True]], x[1:, at], x[:, at, at]):
-        assert y.is_contiguous() and y.view(-1).shape == (y.numel(),)
+    picks = (at, (slice(None), at), (..., at), (slice(None), [True, False, True]))
+    for pick in (*picks, (slice(1, None), at), (slice(None), at, at)):
+        y = x[pick]
+        assert y.is_contiguous()
+        alike = (
+            x.numpy()[tuple(np.asarray(p) if p is at else p for p in pick)]
+            if (isinstance(pick, tuple))
+            else x.numpy()[at.numpy()]
+        )
+        assert np.array_equal(y.view(-1).numpy(), alike.reshape(-1))
 
 
 @pytest.mark.parametrize("dtype", [wg.float16, wg.bfloat16, wg.float32])

@@ -183,11 +183,16 @@ def test_adaptive_bins_begin_and_end_where_pytorchs_do(many):
 
 
 def test_no_bins_and_no_batch():
-    x = wg.ones(2, 3, 4, 4)
-    assert adaptive_pooling.adaptive_avg_pool2d(x, 0).shape == (2, 3, 0, 0)
-    assert adaptive_pooling.adaptive_max_pool2d(x[:0], 3).shape == (0, 3, 3, 3)
-    assert pooling.max_pool2d(x[:0], 2).shape == (0, 3, 2, 2)
-    assert pooling.avg_pool2d(x[:0], 2).shape == (0, 3, 2, 2)
+    x = wg.ones(2, 3, 4, 4, requires_grad=True)
+    for found, shape in (
+        (adaptive_pooling.adaptive_avg_pool2d(x, 0), (2, 3, 0, 0)),
+        (adaptive_pooling.adaptive_max_pool2d(x[:0], 3), (0, 3, 3, 3)),
+        (pooling.max_pool2d(x[:0], 2), (0, 3, 2, 2)),
+        (pooling.avg_pool2d(x[:0], 2), (0, 3, 2, 2)),
+    ):
+        assert found.shape == shape
+        (g,) = wg.autograd.grad(found.sum(), x)
+        assert wg.equal(g, wg.zeros_like(x))
 
 
 def test_unbatched_input():

@@ -561,8 +561,12 @@ def test_handles_of_post_accumulate_hooks_remove(t):
 
 def test_handle_ids_differ(t):
     x = leaf(t, 1.0)
-    handles = [x.register_hook(print) for _ in range(3)]
+    seen = []
+    handles = [x.register_hook(lambda g, n=n: seen.append(n)) for n in range(3)]
     assert len({handle.id for handle in handles}) == 3
+    handles[1].remove()  # of the three that differ by their number only
+    (2 * x).backward()
+    assert seen == [0, 2]
 
 
 # -- with grad() and inputs= ----------------------------------------------------------------------

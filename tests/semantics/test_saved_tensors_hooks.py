@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import math
 import weakref
 
 import pytest
@@ -280,6 +281,7 @@ def test_the_inner_context_counts(t):
     assert (len(outer.packed), len(inner.packed)) == (2, 1)
     (a + b + c).backward()
     assert (len(outer.unpacked), len(inner.unpacked)) == (2, 1)
+    assert x.grad.item() == pytest.approx(2 * math.cos(2.0) - math.sin(2.0))
 
 
 def test_one_object_may_be_entered_again(t):
@@ -740,5 +742,6 @@ def test_what_a_mutation_context_copied_is_gone_after_it(t):
         a = t.ones(2, requires_grad=True).clone()
         kept = a**2
         a.sin_()
+        assert len(context.cloned) == 1
     assert len(context.cloned) == 0
     del kept

@@ -55,7 +55,9 @@ def listed(loader):
 @pytest.mark.parametrize("drop_last, sizes", [(False, [3, 3, 1]), (True, [3, 3])])
 def test_batches_are_of_one_size_but_for_the_last(drop_last, sizes):
     loader = DataLoader(Numbers(7), batch_size=3, drop_last=drop_last)
-    assert [len(batch) for batch in loader] == sizes
+    batches = list(loader)
+    assert [len(batch) for batch in batches] == sizes
+    assert wg.cat(batches).tolist() == [Numbers(7)[i] for i in range(sum(sizes))]
     assert len(loader) == len(sizes)
 
 
@@ -158,7 +160,11 @@ def test_weights_are_the_probabilities():
     ],
 )
 def test_an_order_is_as_long_as_it_says(order, count):
-    assert len(list(order)) == len(order) == count
+    drawn = list(order)
+    assert len(drawn) == len(order) == count
+    numbers = np.ravel(drawn)
+    assert set(numbers.tolist()) <= set(range(5))
+    assert count > 5 or len(set(numbers.tolist())) == len(numbers)  # then without replacement
 
 
 REFUSED = {

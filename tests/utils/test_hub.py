@@ -5,6 +5,7 @@ import hashlib
 import pytest
 
 import wengert as wg
+from wengert.base import progress
 
 CODE = '''
 import helper
@@ -63,3 +64,24 @@ def test_parameters_are_fetched_once(tmp_path, monkeypatch):
     assert wg.hub.get_dir() == str(tmp_path / "home" / "hub")
     wg.hub.set_dir(tmp_path)
     assert wg.hub.get_dir() == str(tmp_path)
+
+
+def test_a_download_shows_how_far_it_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "tqdm", lambda: None)
+    source = tmp_path / "source.bin"
+    source.write_bytes(bytes(1_000_000))
+    wg.hub.download_url_to_file(source.as_uri(), tmp_path / "goal.bin")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "byte   65536/1000000" and lines[-1] == "byte 1000000/1000000"
+    assert len(lines) <= 11
+    wg.hub.download_url_to_file(source.as_uri(), tmp_path / "goal.bin", progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_without_a_length_lines_grow_rarer(capsys):
+    bar = progress.Progress(0, True, "byte")
+    for done in range(1, 101):
+        bar.show(done)
+    bar.end()
+    shown = capsys.readouterr().err.split()
+    assert shown == [word for n in (1, 2, 4, 8, 16, 32, 64) for word in ("byte", str(n))]

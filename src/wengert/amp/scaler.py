@@ -77,9 +77,9 @@ class GradScaler:
             self._enabled = False
         if self._enabled:
             if growth_factor <= 1.0:
-                raise AssertionError("The growth factor must be > 1.0.")
+                raise AssertionError(f"The growth factor must be > 1.0, but is {growth_factor}.")
             if backoff_factor >= 1.0:
-                raise AssertionError("The backoff factor must be < 1.0.")
+                raise AssertionError(f"The backoff factor must be < 1.0, but is {backoff_factor}.")
         self._scale = float(init_scale)
         self._growth_factor = growth_factor
         self._backoff_factor = backoff_factor

@@ -172,7 +172,9 @@ class Function:
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the outputs for a batch of ``info.batch_size``, and their batch dimensions."""
-        raise NotImplementedError("define vmap, or leave it out")
+        raise NotImplementedError(
+            "the vmap rule is not implemented: define vmap, or set generate_vmap_rule = True"
+        )
 
     @classmethod
     def apply(cls: type[_Computes[R]], *args: Any, **kwargs: Any) -> R:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 
 from wengert.base.extras import tqdm
 from wengert.base.sections import fill_sections
@@ -27,9 +27,9 @@ class Progress:
 
     Parameters
     ----------
-    total: The maximum number of steps.
+    total: The maximum number of steps; 0 if it is not known.
     stream: Where to write: a text file; True for the standard error; False for nowhere.
-    unit: The name of a step.
+    unit: The name of a step; of bytes, tqdm shows kibibytes and mebibytes.
     """
 
     def __init__(self, total: int, stream: Any, unit: str = "step") -> None:
@@ -37,7 +37,7 @@ class Progress:
         self.unit = unit
         self.stream = sys.stderr if stream is True else stream or None
         self._live = self.stream is not None and bool(getattr(self.stream, "isatty", bool)())
-        self._every = max(1, total // _LINES)
+        self._next = 1
         self._shown = -_INTERVAL
         self._text = ""
         self._bar: Any = None
@@ -45,9 +45,19 @@ class Progress:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # tqdm warns where ipywidgets is missing
                 make = tqdm()
-                self._bar = make and make(total=total, unit=unit, file=self.stream)
+                named: dict[str, Any] = {"unit": unit}
+                if unit == "byte":
+                    named = {"unit": "B", "unit_scale": True, "unit_divisor": 1024}
+                self._bar = make and make(total=total or None, file=self.stream, **named)
 
-    def show(self, done: int, text: str) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        if kind:  # the traceback begins on a line of its own
+            self.end(f"ended: {kind.__name__}")
+
+    def show(self, done: int, text: str = "") -> None:
         """Show that `done` of the steps are done."""
         if self.stream is None:
             return
@@ -56,12 +66,17 @@ class Progress:
             self._bar.set_postfix_str(text, refresh=False)
             self._bar.update(done - self._bar.n)
             return
-        count = f"{self.unit} {done:{len(str(self.total))}d}/{self.total}"
+        count = f"{self.unit} {done:{len(str(self.total))}d}"
+        if self.total:
+            count += f"/{self.total}"
         if not self._live:
-            if done in (1, self.total) or done % self._every == 0:
-                print(f"{count}  {text}", file=self.stream, flush=True)
+            if done >= self._next or done == self.total:
+                every = max(1, self.total // _LINES or done)
+                self._next = done - done % every + every
+                print(f"{count}  {text}".rstrip(), file=self.stream, flush=True)
             return
-        self._text = f"\r[{'#' * (_WIDTH * done // self.total):.<{_WIDTH}}] {count}  {text}"
+        filled = _WIDTH * done // max(1, self.total)
+        self._text = f"\r[{'#' * filled:.<{_WIDTH}}] {count}  {text}"
         if monotonic() - self._shown >= _INTERVAL:
             self._shown = monotonic()
             print(self._text, end="", file=self.stream, flush=True)

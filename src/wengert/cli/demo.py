@@ -69,24 +69,24 @@ def train(data: Any, epochs: int, stream: TextIO) -> Trained:
     images, labels, test_images, test_labels = (wg.from_numpy(array) for array in data)
     w1 = (wg.randn(64, HIDDEN) / 64**0.5).requires_grad_()
     w2 = (wg.randn(HIDDEN, 10) / HIDDEN**0.5).requires_grad_()
-    progress = Progress(epochs, stream, "epoch")
     losses, accuracy = [], 0.0
-    for epoch in range(1, epochs + 1):
-        total = 0.0
-        for batch in wg.randperm(len(labels)).chunk(BATCHES):
-            loss = loss_of(images[batch], labels[batch], w1, w2)
-            loss.backward()
+    with Progress(epochs, stream, "epoch") as progress:
+        for epoch in range(1, epochs + 1):
+            total = 0.0
+            for batch in wg.randperm(len(labels)).chunk(BATCHES):
+                loss = loss_of(images[batch], labels[batch], w1, w2)
+                loss.backward()
+                with wg.no_grad():
+                    w1 -= RATE * w1.grad
+                    w2 -= RATE * w2.grad
+                w1.grad = w2.grad = None
+                total += loss.item() * len(batch)
             with wg.no_grad():
-                w1 -= RATE * w1.grad
-                w2 -= RATE * w2.grad
-            w1.grad = w2.grad = None
-            total += loss.item() * len(batch)
-        with wg.no_grad():
-            right = scores(test_images, w1, w2).argmax(dim=1) == test_labels
-            accuracy = right.sum().item() / len(test_labels)
-        losses.append(total / len(labels))
-        progress.show(epoch, f"loss {losses[-1]:.4f}  test accuracy {100 * accuracy:5.1f} %")
-    progress.end()
+                right = scores(test_images, w1, w2).argmax(dim=1) == test_labels
+                accuracy = right.sum().item() / len(test_labels)
+            losses.append(total / len(labels))
+            progress.show(epoch, f"loss {losses[-1]:.4f}  test accuracy {100 * accuracy:5.1f} %")
+        progress.end()
     return Trained(w1, w2, losses, accuracy)
 
 

@@ -7,6 +7,7 @@ import traceback
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.tape.tracebacks import folded_text
 
 
 class PartitionError(RuntimeError):
@@ -20,7 +21,7 @@ class PartitionError(RuntimeError):
     partition : int. The number of the partition, from 0.
     rows : int or None. The number of its rows, if that was known by then.
     worker : str or None. The address of the worker; None in this process.
-    remote_traceback : str. The traceback in the process that raised, as text.
+    remote_traceback : str. The traceback in the process that raised, as text with all frames.
     """
 
     def __init__(
@@ -62,7 +63,10 @@ class PartitionError(RuntimeError):
         lines = [f"partition {partition}{size}: {what} raised {_said(error)}"]
         lines[0] += place
         if text:
-            lines += ["  the traceback there:", *(f"    {line}" for line in text.splitlines())]
+            lines += [
+                "  the traceback there:",
+                *(f"    {line}" for line in folded_text(error).splitlines()),
+            ]
         lines.append(f"  {advice}")
         made = cls("\n".join(lines), partition, rows, worker, text)
         # an exception's cause may be pickled separately, and fail

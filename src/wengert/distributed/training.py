@@ -267,20 +267,21 @@ def fit(
     parts = gradient.placed(data)
     loop = _Loop(gradient, params, parts, optimizer)
     order = _Order(len(parts), per_step, seed)
-    bar = Progress(steps, progress)
     history: list[float] = []
     reason = "steps"
-    for step in range(steps):
-        value = loop.advance(step, order.of(step))
-        history.append(value)
-        bar.show(step + 1, f"loss {value:.6g}")
-        if callback is not None and _ends(callback, Step(step, value, loop.gradients, loop.params)):
-            reason = "callback"
-            break
-        if tolerance is not None and step and _settled(history, tolerance):
-            reason = "tolerance"
-            break
-    bar.end(f"ended: {reason}")
+    with Progress(steps, progress) as bar:
+        for step in range(steps):
+            value = loop.advance(step, order.of(step))
+            history.append(value)
+            bar.show(step + 1, f"loss {value:.6g}")
+            state = Step(step, value, loop.gradients, loop.params)
+            if callback is not None and _ends(callback, state):
+                reason = "callback"
+                break
+            if tolerance is not None and step and _settled(history, tolerance):
+                reason = "tolerance"
+                break
+        bar.end(f"ended: {reason}")
     return Fit(loop.params, history[-1] if history else math.nan, history, reason)
 
 

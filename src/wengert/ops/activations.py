@@ -81,7 +81,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     min_val = real_number(min_val, input, "hardtanh", "min_val")
     max_val = real_number(max_val, input, "hardtanh", "max_val")
     if min_val > max_val:
-        raise ValueError("min_val cannot be greater than max_val")
+        raise ValueError(f"min_val cannot be greater than max_val, but got {min_val} and {max_val}")
     if input._payload.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
     bounds = {"min_val": min_val, "max_val": max_val}

@@ -59,7 +59,7 @@ def fliplr(input: Any) -> Any:
     """
     x = operand(input, "fliplr")
     if x._payload.ndim < 2:
-        raise RuntimeError("Input must be >= 2-d.")
+        raise RuntimeError(f"Input must be >= 2-d, but is {x._payload.ndim}D.")
     return T.flip(x, dims=(1,))
 
 
@@ -84,7 +84,7 @@ def flipud(input: Any) -> Any:
     """
     x = operand(input, "flipud")
     if x._payload.ndim < 1:
-        raise RuntimeError("Input must be >= 1-d.")
+        raise RuntimeError("Input must be >= 1-d, but is a single number.")
     return T.flip(x, dims=(0,))
 
 
@@ -264,11 +264,13 @@ def _alike(x: Any, count: int, axis: int) -> Any:
 def _repeated(x: Any, counts: Any, axis: int) -> Any:
     size = x._payload.shape[axis]
     if counts.ndim > 1:
-        raise RuntimeError("repeat_interleave only accept 0D or 1D vector as repeat")
+        raise RuntimeError(
+            f"repeat_interleave only accept 0D or 1D vector as repeat, but got {counts.ndim}D"
+        )
     if counts.dtype.kind not in "iu":
-        raise RuntimeError("repeats has to be Long or Int tensor")
+        raise RuntimeError(f"repeats has to be Long or Int tensor, but has dtype {counts.dtype}")
     if (counts < 0).any():
-        raise RuntimeError("repeats can not be negative")
+        raise RuntimeError(f"repeats can not be negative, but the least is {counts.min()}")
     if counts.size != size:
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "

@@ -28,7 +28,7 @@ REQUIRES = (_records,)
 def _lengths(values: Any, name: str) -> tuple[int, ...]:
     if isinstance(values, TensorBase):
         if values._payload.dtype.kind not in "iu":
-            raise RuntimeError(f"{name} must be integral")
+            raise RuntimeError(f"{name} must be integral, but has dtype {values._payload.dtype}")
         values = values._payload.reshape(-1).tolist()
     return tuple([int(n) for n in values])
 
@@ -92,7 +92,7 @@ def ctc_loss(
             "be of a floating dtype"
         )
     if y._payload.dtype.kind not in "iu":
-        raise RuntimeError("targets must be of an integer dtype")
+        raise RuntimeError(f"targets must be of an integer dtype, but got {y._payload.dtype}")
     single = x._payload.ndim == 2
     rows = T.unsqueeze(x, dim=1) if single else x
     if rows._payload.ndim != 3:
@@ -102,9 +102,13 @@ def ctc_loss(
         )
     time, n, classes = rows._payload.shape
     if not rows._payload.size:
-        raise RuntimeError("log_probs tensor must not be empty")
+        raise RuntimeError(
+            f"log_probs tensor must not be empty, but its shape is {list(rows._payload.shape)}"
+        )
     if not 0 <= blank < classes:
-        raise RuntimeError("blank must be in label range")
+        raise RuntimeError(
+            f"blank must be in label range: from 0 to {classes - 1}, but got {blank}"
+        )
     if len(steps) != n:
         raise RuntimeError(f"input_lengths must be of size batch_size: {n}, not {len(steps)}")
     if len(counts) != n:

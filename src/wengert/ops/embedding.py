@@ -57,7 +57,7 @@ def _checked(input: Any, weight: Any, name: str) -> tuple[Any, Any]:
     x, w = operand(input, name), operand(weight, name, "weight", 2)
     _check_index(x._payload, name)
     if w._payload.ndim != 2:
-        raise RuntimeError("'weight' must be 2-D")
+        raise RuntimeError(f"'weight' must be 2-D, but is {w._payload.ndim}D")
     count = w._payload.shape[0]
     if not are_within(x._payload, count):
         if name == "embedding_bag":
@@ -208,9 +208,9 @@ def embedding_bag(
     x, w = _checked(input, weight, "embedding_bag")
     largest = mode == "max"
     if not (largest or mode == "sum" or mode == "mean"):
-        raise ValueError("mode has to be one of sum, mean or max")
+        raise ValueError(f"mode has to be one of sum, mean or max, but got {mode!r}")
     if largest and sparse:
-        raise ValueError("max mode does not support sparse weights")
+        raise ValueError("max mode does not support sparse weights: pass sparse=False")
     factors = None
     if per_sample_weights is not None:
         factors = _factors(per_sample_weights, x._payload, w._payload, mode)
@@ -223,7 +223,9 @@ def embedding_bag(
     row = _row(padding_idx, count, outside)
     if include_last_offset and x._payload.ndim == 1:
         if not len(starts):
-            raise RuntimeError("include_last_offset: number of offset should be at least 1")
+            raise RuntimeError(
+                "include_last_offset: number of offset should be at least 1, but offsets is empty"
+            )
         end, starts = starts[-1], starts[:-1]
         # as in PyTorch: for a maximum, for doubles, or with padding, the last bag continues
         short = not largest and row < 0 and w._payload.dtype != np.float64
@@ -318,12 +320,14 @@ def _starts(places: Any, offsets: Any) -> Any:
             f"input has to be 1D or 2D Tensor, but got Tensor of dimension {places.ndim}"
         )
     if offsets is None:
-        raise ValueError("offsets has to be a 1D Tensor but got None")
+        raise ValueError(
+            "offsets has to be a 1D Tensor but got None: they say where bags of a 1D input begin"
+        )
     starts = operand(offsets, "embedding_bag", "offsets")._payload
     starts = starts.fetched() if is_elsewhere(starts) else starts
     _check_index(starts)
     if starts.ndim != 1:
-        raise ValueError("offsets has to be a 1D Tensor")
+        raise ValueError(f"offsets has to be a 1D Tensor, but is {starts.ndim}D")
     if starts.size and starts[0] != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "

@@ -65,7 +65,7 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     where = _index_array(index, "index_select", "int32 or int64")
     array = where._payload
     if array.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
+        raise IndexError(f"index_select(): Index is supposed to be a vector, but is {array.ndim}D")
     size = x._payload.shape[axis] if x._payload.ndim else 1
     if not x._payload.ndim and array.size != 1:
         raise RuntimeError(
@@ -380,9 +380,12 @@ def _index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -
     where = _index_array(index, "index_add")
     own, given, array = x._payload, y._payload, where._payload
     if array.ndim > 1:
-        raise IndexError("index_add_(): Index is supposed to be a vector")
+        raise IndexError(f"index_add_(): Index is supposed to be a vector, but is {array.ndim}D")
     if own.dtype != given.dtype:
-        raise RuntimeError("index_add_(): self and source must have the same scalar type")
+        raise RuntimeError(
+            "index_add_(): self and source must have the same scalar type, but got "
+            f"{own.dtype} and {given.dtype}"
+        )
     check_slices("index_add_", own, array, given, axis)
     size = own.shape[axis] if own.ndim else 1
     check_bounds(array, size, axis)

@@ -114,7 +114,9 @@ def _check(x: Any, points: Any, mode: str) -> None:
             f"but got input with sizes {list(shape)} and grid with sizes {list(grid)}"
         )
     if len(shape) == 5 and mode == "bicubic":
-        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+        raise RuntimeError(
+            f"grid_sampler(): bicubic interpolation only supports 4D input, but got {len(shape)}D"
+        )
     if x.dtype.kind == "f" and x.dtype != points.dtype:
         raise RuntimeError(
             f"expected scalar type {dtype_name(x)} but found {dtype_name(points)}: convert the "

@@ -104,7 +104,7 @@ def gaussian_nll_loss(
     y = operand(target, "gaussian_nll_loss", "target", 2)
     if is_number(var):
         if var < 0:
-            raise ValueError("var has negative entry/entries")
+            raise ValueError(f"var has negative entry/entries: it is {var}")
         var = new_tensor(np.full(x._payload.shape, var, x._payload.dtype))
     v = operand(var, "gaussian_nll_loss", "var", 3)
     shape, given = x._payload.shape, v._payload.shape
@@ -113,11 +113,13 @@ def gaussian_nll_loss(
         if shape[:-1] == given:
             v = v.unsqueeze(-1)
         elif len(given) != len(shape) or others != [1]:
-            raise ValueError("var is of incorrect size")
+            raise ValueError(
+                f"var is of incorrect size: {list(given)} for an input of {list(shape)}"
+            )
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid: choose 'none', 'mean' or 'sum'")
     if (v._payload < 0).any():
-        raise ValueError("var has negative entry/entries")
+        raise ValueError(f"var has negative entry/entries: the least is {v._payload.min()}")
     # the floor is not differentiated, as in PyTorch: the gradient goes to `var`
     held = new_tensor(v._payload.constant() if isinstance(v._payload, Lifted) else v._payload)
     v = v + clamp(eps - held, min=0)

@@ -245,9 +245,9 @@ def multi_margin_loss(
     """
     how = reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
+        raise ValueError(f"only p == 1 and p == 2 supported, but p is {p}")
     if weight is not None and weight._payload.ndim != 1:
-        raise ValueError("weight must be one-dimensional")
+        raise ValueError(f"weight must be one-dimensional, but is {weight._payload.ndim}D")
     x, y = _classes(input, target, "multi_margin_loss", weight)
     rows, count = x._payload.shape
     check_bounds(y._payload, count, 1)

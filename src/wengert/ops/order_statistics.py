@@ -329,7 +329,10 @@ def _check_quantile(payload: Any, q: Any, interpolation: str) -> None:
             f"{dtype_name(payload)}, not {dtype_name(given)}"
         )
     if not ((given >= 0).all() and (given <= 1).all()):
-        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+        raise RuntimeError(
+            "quantile() q values must be in the range [0, 1], but reach from "
+            f"{given.min()} to {given.max()}"
+        )
 
 
 def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:

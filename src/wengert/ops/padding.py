@@ -333,17 +333,25 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """
     x = operand(tensor, "one_hot", "tensor")._payload
     if x.dtype != np.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+        raise RuntimeError(
+            "one_hot is only applicable to index tensor of type LongTensor, but got "
+            f"{x.dtype}: convert it with .long()"
+        )
     count = integer(num_classes, "one_hot", "num_classes")
     if not x.size:
         if count <= 0:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+            raise RuntimeError(
+                "Can not infer total number of classes from empty tensor: pass num_classes"
+            )
         return new_tensor(np.zeros((*x.shape, count), np.int64))
     if not are_within(x, count):
         if x.min() < 0:
-            raise RuntimeError("Class values must be non-negative.")
+            raise RuntimeError(f"Class values must be non-negative, but the least is {x.min()}")
         if count != -1:
-            raise RuntimeError("Class values must be smaller than num_classes.")
+            raise RuntimeError(
+                "Class values must be smaller than num_classes, but the largest is "
+                f"{x.max()} of {count} classes"
+            )
         count = int(x.max()) + 1
     same = T.eq(T.unsqueeze(new_tensor(x), dim=x.ndim), new_tensor(np.arange(count)))
     return T.to_copy(same, dtype=np.dtype(np.int64))

@@ -55,7 +55,7 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
     axis, value = _axis(x, dim, "index_fill"), plain(value)
     where = _long(index, "index_fill", "Expected dtype int64 for index.")
     if where._payload.ndim > 1:
-        raise RuntimeError("Index has to be a vector/scalar")
+        raise RuntimeError(f"Index has to be a vector/scalar, but is {where._payload.ndim}D")
     size = x._payload.shape[axis] if x._payload.ndim else 1
     place = _outside(where._payload, -size, size)
     if place is not None:

@@ -123,7 +123,7 @@ def _mean(
     if divisor_override is not None:
         (divisor_override,) = several(divisor_override, name, "divisor_override", 7)
         if not divisor_override:
-            raise RuntimeError("divisor must be not zero")
+            raise RuntimeError("divisor must be not zero: divisor_override is 0")
     if x._payload.dtype.kind in "iu" and x._payload.dtype.itemsize < 8:
         kernel_name = "avg_pool3d_out_frame" if d == 3 else "avg_pool2d"
         raise not_implemented(

@@ -171,7 +171,10 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     shape = x._payload.shape
     start, end = normal_dim(start_dim, len(shape)), normal_dim(end_dim, len(shape))
     if start > end:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+        raise RuntimeError(
+            "flatten() has invalid args: start_dim cannot come after end_dim, but they are "
+            f"{start_dim} and {end_dim}"
+        )
     if not shape:
         return T.view(x, shape=(1,))
     if start == end:

@@ -100,7 +100,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     start, length = integer(start, "narrow", "start"), integer(length, "narrow", "length")
     size = shape[axis]
     if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
+        raise RuntimeError(f"narrow(): length must be non-negative, but got {length}.")
     if not -size <= start <= size:
         raise IndexError(
             f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"

@@ -348,9 +348,13 @@ def _check_spectrum(
             f"match {expected[0]} when onesided={onesided}, but got {count}"
         )
     if not 0 < hop <= width:
-        raise RuntimeError(f"{call} : expected 0 < hop_length <= win_length")
+        raise RuntimeError(
+            f"{call} : expected 0 < hop_length <= win_length, but got {hop} and {width}"
+        )
     if not 0 < width <= n_fft:
-        raise RuntimeError(f"{call} : expected 0 < win_length <= n_fft")
+        raise RuntimeError(
+            f"{call} : expected 0 < win_length <= n_fft, but got {width} and {n_fft}"
+        )
     if window is not None and window._payload.shape != (width,):
         raise RuntimeError(
             f"{call} : Invalid window shape. window has to be 1D and length of `win_length`, but "

@@ -218,9 +218,15 @@ def _check_samples(x: Any, samples: Any, planes: tuple[int, int], d: int) -> Non
     if samples.ndim != 3:
         raise RuntimeError(f"Expect _random_samples to have 3 dimensions got {samples.ndim}")
     if samples.shape[0] < planes[0]:
-        raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
+        raise RuntimeError(
+            "Expect _random_samples.size(0) no less then input batch size, but they are "
+            f"{samples.shape[0]} and {planes[0]}."
+        )
     if samples.shape[1] != planes[1]:
-        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
+        raise RuntimeError(
+            "Expect _random_samples.size(1) equals to input channel size, but they are "
+            f"{samples.shape[1]} and {planes[1]}."
+        )
     if samples.shape[2] != d:
         raise RuntimeError(f"Expect _random_samples.size(2) equals to {d}; got {samples.shape[2]}.")
 

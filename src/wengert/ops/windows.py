@@ -170,7 +170,7 @@ def _check(
         )
     for k, step, pad, gap in zip(kernel, stride, padding, dilation, strict=True):
         if step == 0:
-            raise RuntimeError("stride should not be zero")
+            raise RuntimeError(f"stride should not be zero, but got stride: {stride}")
         if pad < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {pad}")
         if pad > max((k - 1) * gap + 1, 0) // 2:

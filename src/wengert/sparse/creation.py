@@ -400,7 +400,9 @@ def from_dense(x: Any, layout: Any, sparse_dim: int | None = None, blocksize: An
     check_layout(layout, blocksize)
     count = x.ndim if sparse_dim is None else sparse_dim
     if not 0 <= count <= x.ndim:
-        raise IndexError(f"to_sparse(): {count} sparse dimensions of {x.ndim}")
+        raise IndexError(
+            f"to_sparse(): sparse_dim must lie between 0 and {x.ndim}, but got {count}"
+        )
     held = array_of(x) != 0
     index = np.stack(np.nonzero(held.any(tuple(range(count, x.ndim))))) if count else None
     if index is None:
@@ -465,7 +467,9 @@ def of_places(index: Any, values: Any, shape: tuple[int, ...]) -> Any:
 def masked_by(x: Any, mask: Any) -> Any:
     """Return the elements of a dense tensor at the positions of a sparse one's elements."""
     if not isinstance(mask, SparseBase):
-        raise TypeError("sparse_mask(): the mask is a sparse tensor")
+        raise TypeError(
+            f"sparse_mask(): the mask must be a sparse tensor, but got {type(mask).__name__}"
+        )
     if tuple(mask.shape) != tuple(x.shape):
         raise RuntimeError(
             f"sparse_mask(): operands have incompatible sizes; self has size {list(x.shape)} but "

@@ -179,8 +179,9 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     """
     if reduce not in (None, "sum"):
         raise NotImplementedError(f"sparse.mm() sums; reduce={reduce!r} is not supported")
-    if any(len(getattr(factor, "shape", ())) != 2 for factor in (mat1, mat2)):
-        raise RuntimeError("mm: both factors are matrices")
+    shapes = [list(getattr(factor, "shape", ())) for factor in (mat1, mat2)]
+    if [len(shape) for shape in shapes] != [2, 2]:
+        raise RuntimeError(f"mm: expected two matrices, but got shapes {shapes[0]} and {shapes[1]}")
     if not isinstance(mat1, SparseBase) and not isinstance(mat2, SparseBase):
         return mat1 @ mat2
     return _matmul(mat1, mat2)
@@ -277,7 +278,10 @@ def _multiplied(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     check_same_shape(a, b, "mul")
     a, b = a.coalesce(), b.coalesce()
     if a.sparse_dim() != b.sparse_dim():
-        raise RuntimeError("mul: both sparse tensors have the same number of sparse dimensions")
+        raise RuntimeError(
+            "mul: both sparse tensors must have the same number of sparse dimensions, but got "
+            f"{a.sparse_dim()} and {b.sparse_dim()}"
+        )
     sizes = tuple(a.shape[: a.sparse_dim()])
     flat = [np.ravel_multi_index(tuple(array_of(one._indices_)), sizes) for one in (a, b)]
     first, second = np.asarray(flat[0]), np.asarray(flat[1])
@@ -384,7 +388,10 @@ def transposed(self: Any, dim0: int, dim1: int) -> Any:
         return self if normal_dim(dim0, 2) == normal_dim(dim1, 2) else self.transposed()
     first, second = normal_dim(dim0, self.ndim), normal_dim(dim1, self.ndim)
     if max(first, second) >= self.sparse_dim():
-        raise NotImplementedError("transpose(): dense dimensions of a sparse tensor stay in place")
+        raise NotImplementedError(
+            "transpose(): dense dimensions of a sparse tensor stay in place, but got "
+            f"{dim0} and {dim1} for {self.sparse_dim()} sparse dimensions: use to_dense()"
+        )
     order = list(range(self.sparse_dim()))
     order[first], order[second] = second, first
     shape = [self.shape[i] for i in order] + list(self.shape[self.sparse_dim() :])
@@ -413,7 +420,10 @@ def _permuted(self: SparseTensor, *given: Any, dims: Any = None) -> SparseTensor
 def _power(self: Any, exponent: Any) -> Any:
     """Raise the elements to a positive power, which keeps zeros."""
     if not isinstance(exponent, Number) or not exponent > 0:  # type: ignore[operator]
-        raise RuntimeError("pow(): a sparse tensor to a positive number alone: use to_dense()")
+        raise RuntimeError(
+            "pow(): the exponent of a sparse tensor must be a positive number, but got "
+            f"{exponent!r}: use to_dense()"
+        )
     held = self.coalesce() if isinstance(self, SparseTensor) else self
     return held._with(held._values_**exponent)
 
@@ -453,7 +463,10 @@ def _selected(self: SparseTensor, dim: int, index: Any) -> SparseTensor:
     if wanted.ndim > 1 or (
         wanted.size and not -self.shape[place] <= wanted.min() <= wanted.max() < self.shape[place]
     ):
-        raise IndexError("index_select(): index out of range")
+        raise IndexError(
+            f"index_select(): index out of range: from {-self.shape[place]} to "
+            f"{self.shape[place] - 1} along dimension {place}, in a vector"
+        )
     shape = (*self.shape[:place], wanted.size, *self.shape[place + 1 :])
     if place >= self.sparse_dim():
         values = self._values_.index_select(place - self.sparse_dim() + 1, index)
@@ -480,7 +493,10 @@ def cat(tensors: Any, dim: int = 0) -> SparseTensor:
     first = parts[0]
     place = normal_dim(dim, first.ndim)
     if place >= first.sparse_dim():
-        raise NotImplementedError("cat(): along a sparse dimension alone")
+        raise NotImplementedError(
+            f"cat(): dim must be one of the {first.sparse_dim()} sparse dimensions, but got {dim}: "
+            "use to_dense()"
+        )
     indices, before = [], 0
     for part in parts:
         others = [*part.shape[:place], *part.shape[place + 1 :]]
@@ -559,7 +575,10 @@ def _total(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
 def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
     """Return the norm of all elements."""
     if dim is not None:
-        raise NotImplementedError("norm(): of all elements of a sparse tensor alone")
+        raise NotImplementedError(
+            f"norm(): a sparse tensor has a norm of all elements only, but got dim={dim}: "
+            "use to_dense()"
+        )
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 

@@ -12,6 +12,7 @@ import importlib
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -90,6 +91,12 @@ def print_users(error: BaseException) -> bool:
         return False
     sys.excepthook(type(error), error, error.__traceback__)
     return True
+
+
+def folded_text(error: BaseException) -> str:
+    """Return the text of an error's traceback as Python would print it here."""
+    with _folded(error):
+        return "".join(traceback.format_exception(error))
 
 
 @contextmanager

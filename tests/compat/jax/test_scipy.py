@@ -320,7 +320,14 @@ def test_the_functions_of_an_optimiser_have_names():
 def test_transposed_convolutions_of_stax_have_the_shape_that_they_state(padding, steps):
     init, apply = stax.Conv1DTranspose(2, (2,), (steps,), padding)
     shape, params = init(jax.random.PRNGKey(0), (-1, 5, 3))
-    assert (4, *shape[1:]) == apply(params, jnp.ones((4, 5, 3))).shape and shape[0] == -1
+    found = apply(params, x := jnp.ones((4, 5, 3)))
+    assert (4, *shape[1:]) == found.shape and shape[0] == -1
+    # each input reaches each weight of its taps once, where nothing is cut off
+    kernel, bias = params
+    if padding == "VALID":
+        np.testing.assert_allclose(
+            (found - bias).sum((1, 2)), x.sum(1) @ kernel.sum((0, 2)), rtol=1e-5
+        )
 
 
 def test_schedules_and_clipping():

@@ -31,7 +31,7 @@ class _ASMoutput(NamedTuple):
 
 def _check_cutoffs(cutoffs: list[int], n_classes: int) -> None:
     if not cutoffs:
-        raise ValueError("cutoffs should be a sequence of length larger than 0")
+        raise ValueError("cutoffs should be a sequence of length larger than 0, but it is empty")
     integers = all(int(cutoff) == cutoff for cutoff in cutoffs)
     ascending = all(a < b for a, b in zip([0, *cutoffs], [*cutoffs, n_classes], strict=True))
     if not (integers and ascending):

@@ -355,7 +355,7 @@ def _check_name(module: Any, what: str, name: Any, table: dict[str, Any]) -> Non
         if "." in name:
             raise KeyError(f'module name can\'t contain ".", got: {name}')
     elif "." in name:
-        raise KeyError(f'{what} name can\'t contain "."')
+        raise KeyError(f'{what} name can\'t contain ".", got: {name}')
     if name == "":
         raise KeyError(f'{what} name can\'t be empty string ""')
     if name not in table and hasattr(module, name):

@@ -49,13 +49,16 @@ def _check_settings(values: dict[str, Any]) -> None:
         if not isinstance(values[name], int):
             raise TypeError(f"{name} should be of type int, got: {type(values[name]).__name__}")
         if values[name] <= 0:
-            raise ValueError(f"{name} must be greater than zero")
+            raise ValueError(f"{name} must be greater than zero, got {values[name]}")
     if values["num_layers"] <= 0:
-        raise ValueError("num_layers must be greater than zero")
+        raise ValueError(f"num_layers must be greater than zero, got {values['num_layers']}")
     if values["proj_size"] < 0:
         raise ValueError("proj_size should be a positive integer or zero to disable projections")
     if values["proj_size"] >= values["hidden_size"]:
-        raise ValueError("proj_size has to be smaller than hidden_size")
+        raise ValueError(
+            "proj_size has to be smaller than hidden_size, got "
+            f"{values['proj_size']} and {values['hidden_size']}"
+        )
     if values["mode"] not in _GATES:
         raise ValueError(f"Unrecognized RNN mode: {values['mode']}")
 

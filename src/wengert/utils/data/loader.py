@@ -332,7 +332,7 @@ class DataLoader(Generic[T_co]):
                 "num_workers=0 to disable multiprocessing."
             )
         if timeout < 0:
-            raise ValueError("timeout option should be non-negative")
+            raise ValueError(f"timeout option should be non-negative, but is {timeout}")
         if not num_workers and prefetch_factor is not None:
             raise ValueError(
                 "prefetch_factor option could only be specified in multiprocessing."
@@ -340,7 +340,9 @@ class DataLoader(Generic[T_co]):
                 "None."
             )
         if prefetch_factor is not None and prefetch_factor < 0:
-            raise ValueError("prefetch_factor option should be non-negative")
+            raise ValueError(
+                f"prefetch_factor option should be non-negative, but is {prefetch_factor}"
+            )
         if persistent_workers and not num_workers:
             raise ValueError("persistent_workers option needs num_workers > 0")
         _check_context(multiprocessing_context, num_workers)
