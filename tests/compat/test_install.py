@@ -190,6 +190,40 @@ print(*[type(one).__module__.split(".")[0] for one in made])
     assert out.splitlines() == [*lines, *last]
 
 
+def test_classes_are_printed_where_pytorch_has_them():
+    out = run(
+        """
+import wengert as wg
+before = wg.optim.SGD([wg.zeros(1)], 0.1)
+done = wg.compat.install("torch")
+import pickle
+import torch
+from torch import distributions, optim, utils
+made = (
+    before, optim.AdamW([torch.zeros(1)]), optim.lr_scheduler.StepLR(before, 1),
+    utils.data.DataLoader([1]), utils.data.TensorDataset(torch.zeros(1)),
+    distributions.Normal(0.0, 1.0), distributions.OneHotCategorical(torch.ones(2)),
+    distributions.ExpTransform(), distributions.constraints.interval(0, 1), torch.ones(2).max(0),
+    torch.ones(2).sort(), torch.linalg.slogdet(torch.eye(2)), torch.linalg.LinAlgError(),
+    torch.amp.GradScaler("cpu", enabled=False),
+)
+for one in made:
+    print(str(type(one))[14:-2])
+    assert pickle.loads(pickle.dumps(type(one))) is type(one)
+done.undo()
+print({type(one).__module__.split(".")[0] for one in made})
+"""
+    )
+    assert out.split() == [
+        *("optim.sgd.SGD", "optim.adamw.AdamW", "optim.lr_scheduler.StepLR"),
+        *("utils.data.dataloader.DataLoader", "utils.data.dataset.TensorDataset"),
+        *("distributions.normal.Normal", "distributions.one_hot_categorical.OneHotCategorical"),
+        *("distributions.transforms.ExpTransform", "distributions.constraints._Interval"),
+        *("return_types.max", "return_types.sort", "return_types.linalg_slogdet"),
+        *("_C._LinAlgError", "amp.grad_scaler.GradScaler", "{'wengert'}"),
+    ]
+
+
 def test_pickles_work():
     out = run(
         INSTALLED

@@ -192,7 +192,7 @@ STEPS: dict[str, list[str]] = {
         *("wg.addmm(a, a, a)", "F.bilinear(a, a, wg.ones(2, 3, 3, dtype=a.dtype))"),
         *("F.conv1d(a, wg.ones(2, a.shape[1], 2, dtype=a.dtype), padding=1)", "wg.kron(a, b)"),
         *("wg.cdist(a, a)", "F.conv1d(a[None, None], b[None, None][..., :2])"),
-        *("wg.matrix_power(a, 2)", "wg.cross(a, b)", "F.avg_pool1d(a.unsqueeze(0), 2)"),
+        *("wg.matrix_power(a, 2)", "wg.cross(a, b, dim=-1)", "F.avg_pool1d(a.unsqueeze(0), 2)"),
         *("F.max_pool1d(a.unsqueeze(0), 2)", "wg.baddbmm(a, a, a.mT @ a)"),
         *("wg.linalg.inv(a @ a.mT + 2 * wg.eye(a.shape[-2], dtype=a.dtype))", "wg.det(a)"),
         *("wg.inner(a, b)",),

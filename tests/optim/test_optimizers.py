@@ -741,3 +741,15 @@ def test_gradients_flow_through_steps_to_the_learning_rate(name):
     with wg.no_grad():
         slope = (after(rate + 1e-6) - after(rate - 1e-6)) / 2e-6
     assert np.isclose(rate.grad.item(), slope.item(), rtol=1e-6)
+
+
+def test_another_optimizers_state_is_refused():
+    param = wg.ones(1, requires_grad=True)
+    param.sum().backward()
+    other = wg.optim.SGD([param], 0.1, momentum=0.9)
+    other.step()
+    adam = wg.optim.Adam([param])
+    with pytest.raises(KeyError, match="step"):
+        adam.load_state_dict(other.state_dict())
+    assert not adam.state
+    other.load_state_dict(other.state_dict())

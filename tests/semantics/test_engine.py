@@ -368,3 +368,23 @@ def test_a_recorded_backward_warns_of_the_cycle_that_it_makes(t):
         (x * x).backward(create_graph=True)
         t.autograd.grad(x * x, x, create_graph=True)
     x.grad = None
+
+
+def test_deprecated_defaults_warn(t):
+    x = t.ones(3)
+    t.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="Using torch.cross without specifying the dim arg is"):
+            t.cross(x, x)
+        with pytest.warns(UserWarning, match="torch.meshgrid: in an upcoming release, it will be"):
+            t.meshgrid(x, x)
+    finally:
+        t.set_warn_always(False)
+    t.cross(x, x, dim=0), t.meshgrid(x, x, indexing="ij")
+
+
+def test_requires_grad_is_a_bool(t):
+    x = t.ones(1)
+    with pytest.raises(RuntimeError, match="requires_grad must be a bool"):
+        x.requires_grad = 1
+    assert not x.requires_grad

@@ -1,6 +1,7 @@
 """Test tensors on the device ``meta``: shapes, dtypes and histories without values."""
 
 import copy
+import io
 import os
 from pathlib import Path
 
@@ -137,3 +138,31 @@ def test_how_it_prints():
     assert "Parameter containing:\ntensor(..., device='meta', size=(2, 3), requires_grad=True)" in (
         repr(nn.Linear(3, 2, device="meta").weight)
     )
+
+
+def test_nothing_is_written_to_a_tensor_that_has_values():
+    x, without = wg.ones(2), wg.ones(2, device="meta")
+    writes = (
+        lambda: x.copy_(without),
+        lambda: x.add_(without),
+        lambda: x.__setitem__(0, without[0]),
+    )
+    for write in writes:
+        with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data!"):
+            write()
+    assert without.copy_(x) is without and without.add_(1) is without
+    layer = nn.Linear(2, 2)
+    with pytest.raises(RuntimeError, match='While copying the parameter named "weight".*no data'):
+        layer.load_state_dict(nn.Linear(2, 2, device="meta").state_dict())
+
+
+def test_it_is_saved_without_values():
+    x = wg.empty(2, 3, device="meta").t()
+    weight = nn.Parameter(wg.empty(2, dtype=wg.float64, device="meta"), requires_grad=False)
+    file = io.BytesIO()
+    wg.save({"x": [x, x], "w": weight, "y": wg.ones(1), "r": x.detach().requires_grad_()}, file)
+    file.seek(0)
+    made = wg.load(file)
+    assert made["x"][0] is made["x"][1] and made["x"][0].is_meta and made["x"][0].stride() == (1, 3)
+    assert isinstance(made["w"], nn.Parameter) and repr(made["w"]) == repr(weight)
+    assert made["y"].tolist() == [1.0] and made["r"].requires_grad

@@ -354,7 +354,7 @@ def test_a_damaged_file_is_an_error(tmp_path, by_path):
     save({"a": wg.ones(100), "b": [1, 2]}, file)
     data = file.getvalue()
     path = tmp_path / "f"
-    for part in (*(data[:cut] for cut in (0, 4, 8, 30, len(data) - 1)), b"no file of tensors"):
+    for part in (*(data[:cut] for cut in (4, 8, 30, len(data) - 1)), b"no file of tensors"):
         path.write_bytes(part)
         with pytest.raises(RuntimeError, match="is not a safetensors file, or it is damaged"):
             wg.load(path if by_path else io.BytesIO(part))
@@ -482,3 +482,10 @@ def test_a_compiled_function_writes_its_file_every_time(form):
         f(wg.ones(1))
     f(wg.ones(1) * 2)
     assert written == [[2.0], [4.0]]
+
+
+def test_an_empty_file_is_at_its_end(tmp_path):
+    (tmp_path / "empty.pt").touch()
+    for place in (io.BytesIO(), tmp_path / "empty.pt"):
+        with pytest.raises(EOFError, match="Ran out of input"):
+            wg.load(place)

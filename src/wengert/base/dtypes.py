@@ -424,7 +424,7 @@ class iinfo(_Limits):
         self.dtype = chosen.name
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
 fill_sections(globals())

@@ -6,6 +6,10 @@ classes are the same, and `isinstance` and identity hold. While a name is instal
 first in ``sys.meta_path``. It imports our own module for the name and returns it.
 `importlib.metadata` asks the same finder for installed packages, so it also reports the version
 that the interface follows.
+
+Classes print with the original's names: a class has the module whose row in `base.places` lists it,
+or else a module that lists it in ``__all__``. The finder looks at each of our own modules when it
+has been executed.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from typing import Any
 
 import wengert
 from wengert.base.elsewhere import keep_beside
-from wengert.base.names import INSTALLED, RENAMED, SHOWN
+from wengert.base.names import INSTALLED
 from wengert.base.places import NAMES
 from wengert.compat.kit.namespaces import completed
 from wengert.tensor.overrides import prepare
@@ -52,8 +56,20 @@ _HOMES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """Classes whose ``__module__`` tells other packages (opt_einsum, autoray) the library."""
 
-_SHOWN = ("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout")
-"""Classes that print with the name that the package is installed under."""
+_SHOWN = (
+    *("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout"),
+    "memory_format",
+)
+"""Classes that print as the package's own."""
+
+_INNER = ("base", "kernels", "ops", "tape", "tensor")
+"""Packages that the original lacks, or has for other purposes."""
+
+_ROWS: dict[str, list[str]] = {}
+"""The modules of PyTorch that list a name of others."""
+for _path, _names in NAMES.items():
+    for _name in _names:
+        _ROWS.setdefault(_name, []).append(_path)
 
 
 class Installation:
@@ -71,6 +87,7 @@ class Installation:
         self._finder = _Finder(self, _Distribution(name, version))
         self._before: list[tuple[Any, str, Any]] = []
         self._beside: list[Installation] = []
+        self._placed: set[type] = set()
 
     def undo(self) -> None:
         """Remove the name: later imports of it get the original library.
@@ -83,8 +100,6 @@ class Installation:
             self._beside.pop().undo()
         sys.meta_path.remove(self._finder)
         del INSTALLED[self.name]
-        if self._rename in RENAMED:
-            RENAMED.remove(self._rename)
         for name in [one for one in sys.modules if f"{one}.".startswith(f"{self.name}.")]:
             del sys.modules[name]
         while self._before:
@@ -110,24 +125,50 @@ class Installation:
             # programs compare the name, and PyTorch's package has itself as an attribute
             self._set(wengert, "__name__", self.name)
             self._set(wengert, self.name, wengert)
-            for kind in (*[getattr(wengert, name) for name in _SHOWN], *SHOWN):
-                self._rename(kind)
-            RENAMED.append(self._rename)
+            self._placed = {getattr(wengert, name) for name in _SHOWN}
+            for kind in self._placed:
+                self._set(kind, "__module__", self.name)
+            for name, module in list(sys.modules.items()):
+                if name.startswith("wengert.") and hasattr(module, "__spec__"):
+                    self._follow(module)
             self._set(builtins, "__build_class__", _watching(builtins.__build_class__))
         for home, kinds in _HOMES.get(self.name, {}).items():
             found = importlib.import_module(f"{_own_name(self.module)}.{home}")
             for kind in kinds:
                 self._set(getattr(found, kind), "__module__", f"{self.name}.{home}")
 
-    def _rename(self, kind: type) -> None:
-        """Make a class print like the original; PyTorch shows some layers in another module."""
-        home, name = kind.__module__.partition(".")[2], kind.__name__
-        if name in _SHOWN:
-            home = ""
-        if home.startswith("nn.modules."):
-            rows = (path for path, names in NAMES.items() if name in names)
-            home = next((path for path in rows if path.startswith("nn.modules.")), home)
-        self._set(kind, "__module__", f"{self.name}.{home}".rstrip("."))
+    def _follow(self, module: ModuleType) -> None:
+        """Make the classes that a module defines or lists print like the original's."""
+        listed, here = vars(module).get("__all__", ()), _own_name(module).partition(".")[2]
+        top = here.partition(".")[0]
+        for inner in list(vars(module).values()):
+            if type(inner) is ModuleType and inner.__spec__ is None and module is not wengert:
+                self._follow(inner)  # made by its package, without a file
+        for key, kind in list(vars(module).items()):
+            if not isinstance(kind, type) or kind in self._placed:
+                continue
+            root, _, home = kind.__module__.partition(".")
+            name, package = kind.__name__, home.partition(".")[0]
+            lists = key in listed and vars(module).get(name) is kind and top not in _INNER
+            rows = [
+                path
+                for path in _ROWS.get(name, ())
+                if package in (path.partition(".")[0], *_INNER) and "_" not in (path[:1], key[:1])
+            ]
+            if lists and (
+                # a file may list the names of files beside it, and a package those of its files
+                root == "wengert" or (root == self.name and not hasattr(module, "__path__"))
+            ):
+                place = here
+            elif root == "wengert" and home == here and rows:
+                self._placed.add(kind)
+                place = rows[-1]
+            elif root == "wengert" and not hasattr(sys.modules.get(f"{root}.{home}"), name):
+                # the class names its module itself
+                place = home
+            else:
+                continue
+            self._set(kind, "__module__", f"{self.name}.{place}".rstrip("."))
 
     def _complete(self, module: ModuleType) -> None:
         """Make a star import give the names that the module re-exports, as PyTorch's does."""
@@ -240,12 +281,14 @@ class _Finder(MetaPathFinder):
 
     def __init__(self, of: Installation, distribution: Distribution) -> None:
         self._name, self._package, self._distribution = of.name, of.module, distribution
-        self.complete = of._complete
+        self.complete, self._follow = of._complete, of._follow
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the spec of the package's module for `fullname`, or None."""
+        if self._package is wengert and fullname.startswith("wengert."):
+            return self._followed(fullname, path, target)
         if not f"{fullname}.".startswith(f"{self._name}."):
             return None
         parent, _, child = fullname.rpartition(".")
@@ -257,6 +300,22 @@ class _Finder(MetaPathFinder):
         spec = ModuleSpec(fullname, _Loader(found, self), origin=getattr(found, "__file__", None))
         if hasattr(found, "__path__"):
             spec.submodule_search_locations = list(found.__path__)
+        return spec
+
+    def _followed(self, fullname: str, *args: Any) -> ModuleSpec | None:
+        """Return the spec that other finders have of our own module, which tells its classes."""
+        others = (finder for finder in sys.meta_path if not isinstance(finder, _Finder))
+        found = (finder.find_spec(fullname, *args) for finder in others)
+        spec = next((one for one in found if one is not None), None)
+        if spec is not None and spec.origin is not None:
+            loader: Any = spec.loader
+            execute = loader.exec_module
+
+            def follow(module: ModuleType) -> None:
+                execute(module)
+                self._follow(module)
+
+            loader.exec_module = follow
         return spec
 
     def mirror(self) -> None:

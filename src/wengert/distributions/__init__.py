@@ -86,29 +86,16 @@ def _file(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{name}")
 
 
-class _Module(ModuleType):
-    """A module under PyTorch's name, whose contents are imported on first use."""
-
-    def __init__(self, name: str, file: str, names: str) -> None:
-        super().__init__(f"{__package__}.{name}", f"The distribution of `{name}`.")
-        self.__all__ = names.split()
-        self.__file = file
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self.__all__:
-            return self.__dict__.setdefault(name, getattr(_file(self.__file), name))
-        return elsewhere(self.__name__)(name)
-
-
-for _name, (_home, _names) in _MODULES.items():
-    _made = globals()[_name] = _Module(_name, _home, _names)
-    sys.modules[_made.__name__] = _made
-
 # all of them at once: programs look into the package's `__dict__`
 for _name in _FILES:
     _file(_name)
 for _name in __all__:
     globals()[_name] = getattr(_file(_WHERE[_name]), _name)
+for _name, (_home, _names) in _MODULES.items():
+    _made = globals()[_name] = ModuleType(f"{__name__}.{_name}", f"The distribution of `{_name}`.")
+    _made.__all__, _made.__getattr__ = _names.split(), elsewhere(_made.__name__)  # type: ignore[attr-defined, method-assign]
+    vars(_made).update({name: getattr(_file(_home), name) for name in _names.split()})
+    sys.modules[_made.__name__] = _made
 
 
 def __getattr__(name: str) -> Any:

@@ -23,6 +23,7 @@ class LinAlgError(RuntimeError):
 
 
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
+LinAlgError.__module__ = "wengert._C"
 
 
 def adjoint(self: Any) -> Any:

@@ -6,7 +6,6 @@ import importlib
 from typing import TYPE_CHECKING, Any, Self
 
 from wengert.base.errors import kind_of
-from wengert.base.names import shown
 from wengert.base.ports import provides
 from wengert.base.sections import fill_sections
 from wengert.tensor import copying
@@ -47,7 +46,6 @@ class _ParameterMeta(TensorClass):
 
 
 @provides("parameter")
-@shown
 class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that is a parameter of a model: a leaf that requires a gradient.
 
@@ -114,7 +112,6 @@ class _BufferClass(TensorClass):
         return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False) is True
 
 
-@shown
 class Buffer(Tensor, metaclass=_BufferClass):
     """A tensor that a module registers as a buffer when it is assigned to an attribute.
 

@@ -9,6 +9,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import expanded_shape, operand, operands, sizes_of
 from wengert.tape.record import T
+from wengert.tape.sites import warn_once
 
 
 @export("Tensor")
@@ -153,6 +154,11 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    if indexing is None:
+        warn_once(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
+            'argument. The default here is indexing="ij"'
         )
     for axis in axes:
         if axis._payload.ndim > 1:

@@ -23,6 +23,7 @@ from wengert.prims import products as _records
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 from wengert.tape.record import T
+from wengert.tape.sites import warn_once
 
 REQUIRES = (_contraction, _records)
 
@@ -247,6 +248,10 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
         shape = x._payload.shape
         if 3 not in shape:
             raise RuntimeError(f"no dimension of size 3 in input, whose shape is {list(shape)}")
+        warn_once(
+            "Using torch.cross without specifying the dim arg is deprecated: the first dimension "
+            "of size 3 is taken, and linalg.cross takes the last one"
+        )
         dim = shape.index(3)
     return _cross(x, operand(other, "cross", "other", 2), dim=dim, out=out)
 

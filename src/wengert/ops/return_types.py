@@ -45,6 +45,7 @@ class Results(tuple[Any, ...]):
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, fields: str = "") -> None:
+        cls.__module__ = "wengert.return_types"
         for place, name in enumerate(fields.split()):
             setattr(cls, name, property(itemgetter(place)))
         cls.__match_args__ = (*fields.split(),) or cls.__match_args__  # type: ignore[misc]

@@ -11,7 +11,7 @@ from wengert.optim.parameters import number
 from wengert.tape.base import TensorBase
 from wengert.types import Tensor
 
-__all__ = ["Adam", "AdamW"]
+__all__ = ["Adam"]
 
 
 class Adam(Elementwise):

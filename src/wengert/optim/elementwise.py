@@ -187,6 +187,9 @@ class Elementwise(Optimizer):
         return len(missing) == len(names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        for kept in state.get("state", {}).values():
+            if kept and (missing := [name for name in self._numbers if name not in kept]):
+                raise KeyError(missing[0])  # it is another optimiser's state
         super().__setstate__(state)
         for kept in self.state.values():
             # in old states, numbers are not tensors, and None stands for a missing array

@@ -261,6 +261,8 @@ def _is_checkpoint(file: Any, name: str) -> bool:
             f"Weights only load failed. {name} is a pickle, which may hold code, and no file of "
             "torch.save"
         )
+    if not start:
+        raise EOFError(f"Ran out of input: {name} is empty")
     if start[8:9] != b"{":
         raise RuntimeError(f"{name} is not a safetensors file, or it is damaged")
     return False

@@ -34,6 +34,7 @@ from wengert.sparse.tensors import CompressedTensor, SparseTensor
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 from wengert.tensor.copying import reduces_itself
+from wengert.tensor.meta import MetaTensor
 from wengert.tensor.storage import Storage, TypedStorage, UntypedStorage, flat_memory
 from wengert.tensor.tensor import Tensor
 from wengert.tensor.wrapped import Wrapped
@@ -163,6 +164,9 @@ class Pickler:
 
     def _tensor(self, tensor: Any, place: str) -> None:
         kind = type(tensor)
+        if kind is MetaTensor and not vars(tensor).keys() - {"_is_param"}:
+            self._without_values(tensor, place)
+            return
         plain = kind is Tensor or kind is Parameter
         if is_lazy(tensor):
             raise TypeError(
@@ -230,6 +234,26 @@ class Pickler:
         if kind != own:
             self._value(own, place)
         self._out += b"t"
+
+    def _without_values(self, tensor: Any, place: str) -> None:
+        """Write a tensor, or a parameter, on the device ``"meta"``."""
+        if self._looking:
+            self._memo[id(tensor)] = len(self._memo)
+            return
+        array, requires = tensor._payload, tensor._edge is not None
+        is_parameter = "_is_param" in vars(tensor)
+        steps = tuple(step // array.itemsize for step in array.strides)
+        parts = from_numpy_dtype(array.dtype), tuple(array.shape), steps
+        if is_parameter:
+            self._name("torch._utils _rebuild_parameter")
+            self._out += b"("
+        made = (*parts, requires and not is_parameter)
+        self._call("torch._utils _rebuild_meta_tensor_no_storage", made, place)
+        if is_parameter:
+            self._out += _PLAIN[bool](requires)
+            self._call("collections OrderedDict", (), place)
+            self._out += b"tR"
+        self._remember(tensor)
 
     def _sparse(self, value: Any, parts: Any, place: str) -> None:
         self._call("torch._utils _rebuild_sparse_tensor", (value.layout, parts), place)

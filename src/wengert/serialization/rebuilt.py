@@ -21,6 +21,7 @@ from wengert.base.extras import bfloat16
 from wengert.base.layout import sparse_coo, strided
 from wengert.base.size import Size
 from wengert.nn.parameter import Parameter
+from wengert.ops.strided import empty_strided
 from wengert.serialization.allowed import allowed
 from wengert.serialization.machine import checked_key
 from wengert.sparse.creation import sparse_compressed_tensor, sparse_coo_tensor
@@ -29,6 +30,7 @@ from wengert.tape.base import LEAF
 from wengert.tape.sites import warn
 from wengert.tape.views import placed_in
 from wengert.tensor.copying import make, set_attributes
+from wengert.tensor.meta import MetaTensor
 from wengert.tensor.storage import (
     STORAGES,
     Storage,
@@ -136,7 +138,15 @@ def _spread(tensor: Any) -> Any:
     return array
 
 
+def _rebuild_meta(kind: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
+    size, stride = _checked_size(size), _checked_size(stride)
+    made = empty_strided(size, stride, dtype=kind, device="meta")
+    return made.requires_grad_(requires_grad)
+
+
 def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
+    if type(data) is MetaTensor:
+        return Parameter(data, requires_grad)
     if type(data) is not Tensor:
         raise ValueError("a parameter is made of a tensor")
     return make(Parameter, data._payload, LEAF if requires_grad else None, data._share_version())
@@ -267,6 +277,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     _UTILS + "_rebuild_tensor": _rebuild_tensor,
     _UTILS + "_rebuild_tensor_v2": _rebuild_tensor_v2,
     _UTILS + "_rebuild_tensor_v3": _rebuild_tensor_v3,
+    _UTILS + "_rebuild_meta_tensor_no_storage": _rebuild_meta,
     _UTILS + "_rebuild_parameter": _rebuild_parameter,
     _UTILS + "_rebuild_parameter_with_state": _rebuild_parameter_with_state,
     _UTILS + "_rebuild_sparse_tensor": _rebuild_sparse,

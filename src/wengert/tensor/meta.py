@@ -59,10 +59,12 @@ class MetaTensor(Tensor):
         name = getattr(func, "__name__", "")
         if name in _VALUES or _is_sized_by_values(name, args, kwargs):
             raise _no_values(name)
-        if name == "__setitem__":
-            return None
-        if name.endswith("_") and name[0] != "_" and name not in _RESHAPES:
-            return args[0]
+        if name == "__setitem__" or (
+            name.endswith("_") and name[0] != "_" and name not in _RESHAPES
+        ):
+            if isinstance(args[0], TensorBase) and not isinstance(args[0], MetaTensor):
+                raise _no_values("to")  # they would be written to a tensor that has values
+            return None if name == "__setitem__" else args[0]
         if name == "__reversed__" or name == "__len__":
             return func(*args)
         with DisableTorchFunctionSubclass():

@@ -130,6 +130,8 @@ class Tensor(
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if value.__class__ is not bool:
+            raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
         if self.is_leaf:
             if value and is_inference(self) and not is_inference_mode_enabled():
                 raise RuntimeError(

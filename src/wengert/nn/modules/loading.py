@@ -14,6 +14,7 @@ from contextvars import ContextVar, Token
 from typing import Any
 
 from wengert.__future__ import get_swap_module_params_on_conversion
+from wengert.base.device import is_meta
 from wengert.base.sections import fill_sections
 from wengert.tape.modes import no_grad
 from wengert.tensor.copying import swap_tensors
@@ -56,6 +57,8 @@ class Transaction:
     @staticmethod
     def copy(module: Any, held: Any, value: Any) -> None:
         """Copy the values of `value` into `held`, which `module` holds."""
+        if is_meta(value.device) and not is_meta(held.device):
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         now = _CURRENT.get()
         if now is not None and now._waits(module):
             now._later.append(lambda: held.copy_(value))

@@ -9,7 +9,6 @@ from types import FunctionType
 from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.names import shown
 from wengert.base.sections import fill_sections
 from wengert.nn.modules.backward_hooks import BackwardHook, hook_outputs_node
 from wengert.nn.modules.conversion import Conversion
@@ -117,10 +116,8 @@ class Module(Registration, Traversal, Conversion, Hooks, State):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Keep library functions in a class body, such as ``act = wg.tanh``, from binding."""
         super().__init_subclass__(**kwargs)
-        if cls.__module__.startswith("wengert.nn."):
-            shown(cls)
-            if "__init__" not in vars(cls):
-                cls.__init__ = _renamed(cls.__init__, f"{cls.__name__}.__init__")  # type: ignore[method-assign]
+        if cls.__module__.startswith("wengert.nn.") and "__init__" not in vars(cls):
+            cls.__init__ = _renamed(cls.__init__, f"{cls.__name__}.__init__")  # type: ignore[method-assign]
         for name, value in list(vars(cls).items()):
             if isinstance(value, FUNCTIONS) and f"{value.__module__}:".startswith(_OPERATIONS):
                 setattr(cls, name, staticmethod(value))

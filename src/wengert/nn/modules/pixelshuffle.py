@@ -9,7 +9,7 @@ from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
-__all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
+__all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Module):

@@ -15,7 +15,7 @@ from wengert.ops.create import zeros
 from wengert.ops.shape import squeeze, unsqueeze
 from wengert.types import Device, Tensor
 
-__all__ = ["GRU", "LSTM", "RNN"]
+__all__ = ["GRU", "LSTM", "RNN", "RNNBase"]
 
 __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
