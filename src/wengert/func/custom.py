@@ -67,8 +67,7 @@ def _led(tensors: Sequence[Any]) -> tuple[Any, ...]:
     """Return tensors for a rule, of which those have a history that a derivative still follows."""
     recording = is_recording()
     return tuple(
-        t if t is None or (recording and leads_outside((t,), ())) else _detached(t)
-        for t in tensors
+        t if t is None or (recording and leads_outside((t,), ())) else _detached(t) for t in tensors
     )
 
 
@@ -284,6 +283,7 @@ class _Forward(_Reverse):
         given = tuple(g for g in cotangents if g is not None)
         if not given:
             return (None,) * (2 + len(tensors))
+
         def pushed(*tangents: Any) -> Any:
             with _transposed_by(tangents):
                 made = owner.pushed(call, tensors, tangents)
