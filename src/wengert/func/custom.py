@@ -17,7 +17,7 @@ from wengert.func.reverse import vjp
 from wengert.interp.levels import levels_of
 from wengert.ops.like import zeros_like
 from wengert.tape.base import TensorBase, new_tensor, node_of
-from wengert.tape.levels import brought
+from wengert.tape.levels import brought, leads_outside
 from wengert.tape.modes import enable_grad, full_mode, is_recording
 from wengert.tape.node import edge_of
 
@@ -61,6 +61,14 @@ def is_linear(tensors: Sequence[Any]) -> bool:
 def _detached(tensor: Any) -> Any:
     """Return another tensor over the same memory, without history."""
     return new_tensor(tensor._payload, None, tensor._share_version())
+
+
+def _led(tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """Return tensors for a rule, of which those have a history that a derivative still follows."""
+    recording = is_recording()
+    return tuple(
+        t if t is None or (recording and leads_outside((t,), ())) else _detached(t) for t in tensors
+    )
 
 
 def _beside(rules: tuple[Any, ...], call: _Call) -> list[Any]:
@@ -253,8 +261,9 @@ class _Reverse(Function):
         call = ctx.call
         if is_recording() or levels_of(*[tensor._payload for tensor in ctx.saved_tensors]):
             # run the rule again, since derivatives also go through the residuals
-            call = _Call(call.arguments(ctx.saved_tensors), call.fixed)
+            call = _Call(call.arguments(_led(ctx.saved_tensors)), call.fixed)
             ctx.owner.compute(call, call.args)
+            cotangents = _led(cotangents)
         grads = ctx.owner.pulled(call, ctx.call.structure(list(cotangents)))
         return (None, None, *ctx.call.flat(grads, f"the reverse rule of {ctx.owner.name}"))
 
@@ -270,12 +279,10 @@ class _Forward(_Reverse):
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """Transpose the user's rule, for the outputs that have a cotangent."""
-        call, owner, tensors = ctx.call, ctx.owner, ctx.saved_tensors
+        call, owner, tensors = ctx.call, ctx.owner, _led(ctx.saved_tensors)
         given = tuple(g for g in cotangents if g is not None)
         if not given:
             return (None,) * (2 + len(tensors))
-        if not is_recording():  # so that only what depends on tangents is followed in the rule
-            tensors = tuple(map(_detached, tensors))
 
         def pushed(*tangents: Any) -> Any:
             with _transposed_by(tangents):

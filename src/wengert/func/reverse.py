@@ -57,12 +57,12 @@ def _value_and_grad(
         # paths to the outside are rare, and may also lead through the rules
         graph = outside and leads_outside([output], flat, True)
         keep = graph and leads_outside([output], flat)
+        keeps_aux = keep or (has_aux and outside and _leads(aux, flat))
+        if keeps_aux or graph:
+            _end(flat)
         found: list[Any] = [None] * len(flat)
         if output._edge is not None:
             found = run_grad([output], flat, [None], graph, graph, closed=outside and not graph)
-    keeps_aux = keep or (has_aux and outside and _leads(aux, flat))
-    if keeps_aux or graph:
-        _end(flat)
     filled = [zeros_like(flat[i]) if g is None else g for i, g in enumerate(found)]
     if graph:
         # the gradient need not depend on everything that the output depends on

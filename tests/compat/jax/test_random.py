@@ -5,7 +5,7 @@ import pytest
 
 import wengert.compat.jax.numpy as jnp
 from wengert.compat import jax
-from wengert.compat.jax import random
+from wengert.compat.jax import lax, random
 
 KEY = random.PRNGKey(0)
 
@@ -343,3 +343,49 @@ def test_a_loop_that_draws_runs_natively():
         found = function(KEY)
     assert "by NumPy" not in str(function._programs[0].explain())
     assert np.asarray(found[0]).tobytes() == np.asarray(walk(KEY)[0]).tobytes()
+
+
+_THREE = random.split(random.key(0), 3)
+_PLACES = jnp.arange(3)
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        lambda x: jnp.reshape(x, (3, 1)).T,
+        lambda x: jnp.take(x, jnp.array([2, 0]), axis=0),
+        lambda x: jnp.where(jnp.array([True, False, True]), x, x[1]),
+        lambda x: jnp.roll(x, 1),
+        lambda x: jnp.tile(x, (2, 2)),
+        lambda x: jnp.concatenate([x, jnp.flip(x)]),
+        lambda x: jnp.stack([x, x], axis=1)[:, 0],
+        lambda x: jnp.append(x, x[:1]),
+        lambda x: jnp.atleast_2d(x),
+        lambda x: x.at[0].set(x[2]),
+        lambda x: x.at[jnp.array([2, 1])].get(),
+        lambda x: lax.dynamic_index_in_dim(x, 1, keepdims=False),
+        lambda x: lax.select(jnp.array([True, False, True]), x, x[::-1]),
+    ],
+)
+def test_keys_are_moved_as_numbers_are(moved):
+    places, keys = moved(_PLACES), moved(_THREE)
+    assert keys.shape == places.shape
+    assert random.key_data(keys).tolist() == random.key_data(_THREE)[places].tolist()
+    assert (jax.jit(moved)(_THREE) == keys).all()
+    by_row = jax.vmap(moved)(jnp.stack([_THREE, _THREE]))
+    assert (by_row[1] == keys).all()
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        lambda x: jnp.where(True, x, 0),
+        lambda x: jnp.append(x, 1.0),
+        lambda x: jnp.concatenate([x, _PLACES]),
+        lambda x: x.at[0].set(1),
+        lambda x: lax.select(True, x, _PLACES),
+    ],
+)
+def test_keys_are_not_joined_with_numbers(moved):
+    with pytest.raises(TypeError):
+        moved(_THREE)

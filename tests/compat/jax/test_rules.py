@@ -97,6 +97,19 @@ def test_zeros_are_told_to_rules():
     assert jax.grad(lambda x: g(x, 2.0))(3.0) == 2
     assert seen[-1] == (True, False)
 
+    def cubed(y):
+        f = jax.custom_vjp(lambda x: x**3 * y)
+        f.defvjp(lambda x: (x**3 * y, x), lambda x, t: (g(3 * x**2, t) * y,))
+        return f
+
+    # a rule that closes over an outer array is recorded, but the transform that ends does not
+    # follow what the rule computes
+    seen.clear()
+    assert jax.grad(lambda y: jax.grad(lambda x: cubed(y)(x))(2.0))(3.0) == 12
+    assert not seen
+    assert jax.grad(lambda y: jax.grad(lambda x: cubed(y)(cubed(y)(x)))(1.0))(3.0) == 972
+    assert set(seen) == {(True, False), (False, True)}
+
 
 def test_batches_have_rules_of_their_own():
     sizes = []

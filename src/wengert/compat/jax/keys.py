@@ -21,9 +21,11 @@ from wengert.compat.jax.classes import KINDS
 from wengert.compat.jax.dtypes import default_dtype, prng_key
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
+from wengert.compat.jax.numpy.keyed import by_words
 from wengert.compat.jax.samplers import BY_NUMBERS
 from wengert.compat.jax.trees import OPAQUE, register
 from wengert.compat.jax.words import refusal
+from wengert.compat.kit.signatures import named
 from wengert.interp.eager import K
 from wengert.ops import expand, permute
 from wengert.prims.families import constant
@@ -119,16 +121,8 @@ class PRNGKeyArray:
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         raise refusal(TypeError, "JAX array with PRNGKey")
 
-    def reshape(self, *shape) -> PRNGKeyArray:
-        """Return the keys in another shape."""
-        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return PRNGKeyArray(self.words.reshape((*sizes, 2)))
-
-    def ravel(self) -> PRNGKeyArray:
-        """Return the keys in one dimension."""
-        return self.reshape(-1)
-
-    flatten = ravel
+    at = property(lambda self: _At(self), doc="``x.at[index]``, with `get` and `set`.")
+    T = property(lambda self: self.transpose(), doc="The keys with their axes reversed.")
 
     def block_until_ready(self) -> PRNGKeyArray:
         """Return the keys, which are already computed."""
@@ -146,7 +140,39 @@ def _no_arithmetic(symbol: str) -> Callable[..., Any]:
     return operator
 
 
+class _At:
+    """The attribute ``keys.at``, and ``keys.at[index]``."""
+
+    __slots__ = ("index", "keys")
+
+    def __init__(self, keys, index=None) -> None:
+        self.keys = keys
+        self.index = index
+
+    def __getitem__(self, index) -> _At:
+        return _At(self.keys, index)
+
+    def get(self, **options) -> PRNGKeyArray:
+        """Return the keys there."""
+        return by_words(lambda x: x.at[self.index].get(**options), self.keys)
+
+    def set(self, values, **options) -> PRNGKeyArray:
+        """Return the keys, with others there."""
+        if not isinstance(values, PRNGKeyArray):
+            raise refusal(TypeError, "{} does not accept", "scatter", type(values))
+        return by_words(lambda x, y: x.at[self.index].set(y, **options), self.keys, values)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self, *args, **kwargs) -> Any:
+        return by_words(lambda x: getattr(x, name)(*args, **kwargs), self)
+
+    return named(method, name, getattr(Array, name).__doc__)
+
+
 KINDS.append(PRNGKeyArray)
+for _name in ("flatten", "ravel", "repeat", "reshape", "squeeze", "swapaxes", "take", "transpose"):
+    setattr(PRNGKeyArray, _name, _method(_name))
 for _method, _symbol in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("xor", "xor")):
     setattr(PRNGKeyArray, f"__{_method}__", _no_arithmetic(_symbol))
     setattr(PRNGKeyArray, f"__r{_method}__", _no_arithmetic(_symbol))

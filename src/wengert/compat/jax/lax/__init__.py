@@ -8,12 +8,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.compat.jax.numpy.keyed import LAX as _MOVING
+from wengert.compat.jax.numpy.keyed import with_keys as _with_keys
 from wengert.compat.kit.namespaces import tables as _tables
 from wengert.compat.kit.words import absence as _absence
 
 PrecisionLike = Any
 _HOMES = "lax_arrays lax_control lax_elementwise lax_parallel lax_products lax_reductions"
-_FUNCTIONS = _tables("wengert.compat.jax", _HOMES)
+_FUNCTIONS = _with_keys(_tables("wengert.compat.jax", _HOMES), _MOVING)
 
 
 def __getattr__(name: str) -> Any:

@@ -27,6 +27,8 @@ from wengert.compat.jax.classes import AnyArray as ndarray  # noqa: F401
 from wengert.compat.jax.dtypes import finfo as _finfo
 from wengert.compat.jax.numpy.about import EIGHTS as _EIGHTS
 from wengert.compat.jax.numpy.about import extended as _extended
+from wengert.compat.jax.numpy.keyed import NUMPY as _MOVING
+from wengert.compat.jax.numpy.keyed import with_keys as _with_keys
 from wengert.compat.jax.numpy.ufunc_class import ufunc as ufunc
 from wengert.compat.kit.namespaces import tables as _tables
 from wengert.compat.kit.words import absence as _absence
@@ -46,7 +48,7 @@ _SAME = {name: getattr(_np, name) for name in _NUMPYS.split() if hasattr(_np, na
 _SAME["ComplexWarning"] = _np.exceptions.ComplexWarning
 """Names that are NumPy's own: constants, dtype kinds, settings."""
 _HOMES = "about choosing creation moving ordering products reductions shapes ufuncs"
-_OWN = {**_SAME, **_tables(__name__, _HOMES), "finfo": _finfo}
+_OWN = {**_SAME, **_with_keys(_tables(__name__, _HOMES), _MOVING), "finfo": _finfo}
 
 
 def __getattr__(name: str) -> Any:

@@ -135,25 +135,11 @@ def concatenate(arrays, axis=0, dtype=None) -> Any:
     >>> jnp.concatenate([jnp.arange(2), jnp.ones(1)])
     Array([0., 1., 1.], dtype=float32)
     """
-    if _are_keys(arrays):
-        return _of_keys(concatenate, arrays, axis)
     given = _in_dtype(_sequence("concatenate", arrays), dtype, "concatenate")
     if any(not x.ndim for x in given):
         raise ValueError("Zero-dimensional arrays cannot be concatenated.")
     _check_alike("concatenate", given, axis)
     return C.call("concatenate", given, axis, weak=given[0].weak_type)
-
-
-def _are_keys(arrays) -> bool:
-    """Return whether these are typed keys of `jax.random`."""
-    first = arrays[0] if isinstance(arrays, list | tuple) and arrays else None
-    return first is not None and not isinstance(first, TensorBase) and hasattr(first, "words")
-
-
-def _of_keys(join: Callable[..., Any], keys, axis: int) -> Any:
-    """Join typed keys by their words, whose last axis is not an axis of the keys."""
-    ndim = keys[0].ndim + (join is stack)
-    return type(keys[0])(join([key.words for key in keys], axis % ndim))
 
 
 def _check_alike(name: str, given: list[Any], axis) -> None:
@@ -175,8 +161,6 @@ def concat(arrays, /, *, axis=0) -> Any:
 def stack(arrays, axis=0, out=None, dtype=None) -> Any:
     """Join arrays along a new axis."""
     C.no_out("stack", out)
-    if _are_keys(arrays):
-        return _of_keys(stack, arrays, axis)
     given = _in_dtype(_sequence("stack", arrays), dtype, "stack")
     shapes = [tuple(x.shape) for x in given]
     if len(set(shapes)) > 1:
