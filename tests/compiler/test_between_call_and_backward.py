@@ -429,6 +429,30 @@ def test_hooks_see_no_gradient_where_no_path_leads(function, backend):
     assert seen == ["x"] * 3
 
 
+def test_hooks_of_several_tensors_run_without_those_that_no_path_leads_to():
+    f = wg.compile(two_results, backend="numpy", options=OPTIONS)
+    seen = []
+    for _ in range(3):
+        x, kept = ones(requires_grad=True), ones(requires_grad=True)
+        first, _ = f(x, kept)
+        wg.autograd.graph.register_multi_grad_hook((x, kept), seen.append)
+        first.sum().backward()
+    assert [[g is None for g in grads] for grads in seen] == [[False, True]] * 3
+
+
+def test_a_leaf_is_complete_though_a_path_to_it_ends_in_a_call():
+    f = wg.compile(two_results, backend="numpy", options=OPTIONS)
+    seen = []
+    for _ in range(3):
+        x = ones(requires_grad=True)
+        old = x * 2
+        first, _ = f(x * 3, old)
+        x.register_hook(seen.append)
+        first.sum().backward()
+        np.testing.assert_allclose(x.grad.numpy(), 3 * np.cos(3 * np.ones(3)))
+    assert len(seen) == 3
+
+
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("function", [two_results, a_loop_that_drops_one])
 @pytest.mark.parametrize("other", [wg.ones(3, dtype=wg.float32), wg.ones(90, dtype=wg.float64)])

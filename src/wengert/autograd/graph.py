@@ -10,6 +10,7 @@ import itertools
 import os
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -409,15 +410,22 @@ def _register_all(tensors: Sequence[Any], fn: Callable[[Any], None]) -> list[Rem
     arrived: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()
     targets = [_target(tensor) for tensor in tensors]
 
+    def finish(walk: Any) -> None:
+        grads = arrived.pop(walk, None)
+        if grads is not None:
+            fn([grads.get(i) for i in range(len(targets))])
+
     def hook_for(index: int) -> Callable[[Any], None]:
         def hook(grad: Any) -> None:
             walk = CURRENT.get()
             assert walk is not None
-            grads = arrived.setdefault(walk, {})
-            grads[index] = grad
-            if len(grads) == sum(map(walk.executes, targets)):
-                del arrived[walk]
-                fn([grads.get(i) for i in range(len(targets))])
+            if walk not in arrived:
+                arrived[walk] = {}
+                # the path to one of the others may end in a compiled call
+                walk.queue(partial(finish, walk))
+            arrived[walk][index] = grad
+            if len(arrived[walk]) == sum(map(walk.executes, targets)):
+                finish(walk)
 
         return hook
 

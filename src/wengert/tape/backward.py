@@ -483,7 +483,7 @@ class _Walk:
             CURRENT.set(watch)
             # saved values are released only at the end, so that a walk interrupted by a hook can be
             # repeated
-            walk(self.seeds, True, self.direct, wanted, watch)
+            watch.end(walk(self.seeds, True, self.direct, wanted, watch))
         except BaseException:
             watch.undo()
             raise

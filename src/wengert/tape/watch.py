@@ -226,6 +226,11 @@ class Watch:
                 if leaf in pending:
                     self._settle(leaf, pending)
 
+    def end(self, pending: dict[Any, Any]) -> None:
+        """Settle leaves that more nodes have edges to, but which no path has reached."""
+        for leaf in [*pending]:
+            self._settle(leaf, pending)
+
     # -- nodes ------------------------------------------------------------------------------------
 
     def _wrap(self, part: Any) -> Any:
