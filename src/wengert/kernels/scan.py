@@ -58,10 +58,13 @@ def shift(self: Any, dim: int, by: int, fill: float) -> Any:
 # -- extremes -------------------------------------------------------------------------------------
 
 
-def running_of(ufunc: Any, self: Any, dim: int) -> Any:
-    """Return the running results of a ufunc that may join elements in any order."""
+def running_of(ufunc: Any, self: Any, dim: int, over: bool = False) -> Any:
+    """Return the running results of a ufunc that may join elements in any order.
+
+    With `over`, they may be written over the array.
+    """
     if is_numpys(self):
-        return ufunc.accumulate(self, axis=dim)
+        return ufunc.accumulate(self, dim, None, self if over else None)
     # another library accumulates sums and products only: double the reach until it is all
     reach, lead = 1, (slice(None),) * dim
     while reach < self.shape[dim]:
@@ -95,7 +98,7 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
             new |= self != self
     positions = places_of(self, self.shape)[dim]
     # np.where would branch, and mispredict, at each element
-    return running_of(np.maximum, new * positions, dim)
+    return running_of(np.maximum, new * positions, dim, over=True)
 
 
 # -- sums of exponentials -------------------------------------------------------------------------

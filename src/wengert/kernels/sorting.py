@@ -322,7 +322,7 @@ def mode(self: Any, dim: int, keepdim: bool) -> Any:
     positions = arange(found, found.shape[-1])
     starts = zeros(found, found.shape, np.int64)
     np.multiply(values[..., 1:] != values[..., :-1], positions[1:], out=starts[..., 1:])
-    starts = running_of(np.maximum, starts, starts.ndim - 1)
+    starts = running_of(np.maximum, starts, starts.ndim - 1, over=True)
     # where a run first exceeds all earlier ones in length, and so at its end
     longest = np.argmax(positions - starts, -1)
     return _kept(taken(found, longest, found.ndim - 1), dim, keepdim)
