@@ -12,6 +12,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import combinations, islice, product
 from types import SimpleNamespace
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
@@ -115,7 +116,13 @@ class _Lists:
 class CustomOpDef:
     """An operation made by `custom_op`, which can be called and given derivatives."""
 
-    def __init__(self, name: str, fn: Callable[..., Any] | None, mutates: Iterable[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        fn: Callable[..., Any] | None,
+        mutates: Iterable[str],
+        declared: str | None = None,
+    ) -> None:
         if isinstance(mutates, str) and mutates != "unknown":
             raise ValueError(
                 "mutates_args must either be a sequence of the names of the arguments that are "
@@ -133,6 +140,7 @@ class CustomOpDef:
         self._fake: Callable[..., Any] | None = None
         self._rules: dict[str, Any] = {}
         self._function: Any = None
+        self._declared = declared
         self._nests: bool | None = None
         """Whether results are lists within a tuple; None before the first recorded call."""
         _KNOWN[name] = self
@@ -149,6 +157,36 @@ class CustomOpDef:
         """The function itself: there are no overloads."""
         return self
 
+    def name(self) -> str:
+        """Return the name with its namespace."""
+        return self._qualname
+
+    def overloads(self) -> list[str]:
+        """Return the names of the overloads, of which there is one."""
+        return ["default"]
+
+    @property
+    def _schema(self) -> str:
+        if self._declared is not None or self._fn is None:
+            return self._declared or self._qualname
+        return infer_schema(self._fn, mutates_args=self._mutates, op_name=self._qualname)
+
+    @cached_property
+    def _kinds(self) -> dict[str, str | None]:
+        """The types of the parameters in the schema, where annotations say them."""
+        assert self._fn is not None
+        try:
+            hints = get_type_hints(self._fn)
+        except (NameError, TypeError):
+            return {}
+        single = [
+            name
+            for name, one in inspect.signature(self._fn).parameters.items()
+            if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        ]
+        found = {name: _schema_of(hints[name]) for name in single if name in hints}
+        return {name: word for name, word in found.items() if word in _TAKEN}
+
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
 
@@ -160,6 +198,7 @@ class CustomOpDef:
             if not kinds or "cpu" in kinds:
                 self._fn = kernel
                 self._function = None
+                vars(self).pop("_kinds", None)
             return kernel
 
         return register if fn is None else register(fn)
@@ -281,6 +320,13 @@ class CustomOpDef:
         except TypeError as error:
             what = f"{error}".replace("missing a required", "is missing value for")
             raise RuntimeError(f"{self._qualname}() {what.replace('t: ', 't ')}") from None
+        for name, value in bound.arguments.items():
+            word = self._kinds.get(name)
+            if word is not None and not isinstance(value, _TAKEN[word]):
+                raise RuntimeError(
+                    f"{self._qualname}() Expected a value of type '{word}' for argument '{name}' "
+                    f"but instead found type '{type(value).__name__}'."
+                )
         bound.apply_defaults()
         if _leaves(bound.kwargs):
             raise NotImplementedError(
@@ -429,7 +475,7 @@ def define(qualname: Any, schema: str, *, lib: Any = None, tags: Any = ()) -> An
         name = qualname.define(schema)
         return qualname._implemented(name, "")
     if qualname not in _KNOWN:
-        CustomOpDef(qualname, None, ())
+        CustomOpDef(qualname, None, (), f"{qualname}({schema.partition('(')[2]}")
     return None
 
 
@@ -457,6 +503,13 @@ _SCHEMA = {
     device: "Device",
 }
 _DEFAULTS = (type(None), int, float, str, dtype, device)
+_TAKEN: dict[str | None, Any] = {
+    "Tensor": TensorBase,
+    "str": str,
+    "SymInt": (int, np.integer, TensorBase),
+    "float": (int, float, np.number, TensorBase),
+}
+"""What an argument of a type in a schema may be."""
 
 
 def _schema_of(kind: Any, mark: str = "") -> str | None:

@@ -347,3 +347,20 @@ def test_tensors_without_values_get_the_described_result():
     made = rows(wg.empty(3, 4, device="meta"))
     assert (made.shape, made.device.type) == ((2, 4), "meta")
     assert made.dtype == wg.float32 and wg.equal(rows(wg.ones(3, 4)), wg.ones(2, 4))
+
+
+def test_operations_say_their_schemas_and_check_their_arguments():
+    @wg.library.custom_op("checked::scaled", mutates_args=())
+    def scaled(x: wg.Tensor, by: float = 2.0) -> wg.Tensor:
+        return x * by
+
+    assert scaled.name() == wg.ops.checked.scaled.default.name() == "checked::scaled"
+    assert scaled.overloads() == ["default"]
+    assert scaled._schema == "checked::scaled(Tensor x, float by=2.0) -> Tensor"
+    assert scaled(wg.ones(1), 3).item() == 3 and scaled(wg.ones(1)).item() == 2
+    with pytest.raises(RuntimeError, match="Expected a value of type 'Tensor' for argument 'x'"):
+        scaled(1.0)
+    with pytest.raises(RuntimeError, match="Expected a value of type 'float' for argument 'by'"):
+        scaled(wg.ones(1), "a")
+    wg.library.define("checked::told", "(Tensor x) -> Tensor")
+    assert wg.ops.checked.told._schema == "checked::told(Tensor x) -> Tensor"

@@ -152,7 +152,7 @@ def test_nothing_is_written_to_a_tensor_that_has_values():
             write()
     assert without.copy_(x) is without and without.add_(1) is without
     layer = nn.Linear(2, 2)
-    with pytest.raises(RuntimeError, match='While copying the parameter named "weight".*no data'):
+    with pytest.raises(RuntimeError, match=r'While copying the parameter named "weight".*no data'):
         layer.load_state_dict(nn.Linear(2, 2, device="meta").state_dict())
 
 
