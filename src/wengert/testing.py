@@ -57,8 +57,7 @@ def assert_close(
 
     Parameters
     ----------
-    actual, expected : Tensor, array, number, sequence, mapping or dataclass. With the same
-        structure.
+    actual, expected : Tensor, array, number, sequence, mapping or dataclass. Of one structure.
     allow_subclasses : bool. Whether tensors of different classes may be compared.
     rtol, atol : float, optional. Both or neither; by default they follow from the dtype, and
         integers must be equal.
