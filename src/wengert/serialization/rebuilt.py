@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from pickle import UnpicklingError
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -146,7 +146,7 @@ def _rebuild_meta(kind: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
 
 def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
     if type(data) is MetaTensor:
-        return Parameter(data, requires_grad)
+        return Parameter(cast("Any", data), requires_grad)
     if type(data) is not Tensor:
         raise ValueError("a parameter is made of a tensor")
     return make(Parameter, data._payload, LEAF if requires_grad else None, data._share_version())
