@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from pickle import UnpicklingError
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from wengert.base.device import device
+from wengert.base.device import device, is_meta
 from wengert.base.dtypes import DTYPES, dtype
 from wengert.base.extras import bfloat16
 from wengert.base.layout import sparse_coo, strided
@@ -30,7 +30,6 @@ from wengert.tape.base import LEAF
 from wengert.tape.sites import warn
 from wengert.tape.views import placed_in
 from wengert.tensor.copying import make, set_attributes
-from wengert.tensor.meta import MetaTensor
 from wengert.tensor.storage import (
     STORAGES,
     Storage,
@@ -145,8 +144,8 @@ def _rebuild_meta(kind: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
 
 
 def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
-    if type(data) is MetaTensor:
-        return Parameter(cast("Any", data), requires_grad)
+    if isinstance(data, Tensor) and is_meta(data.device):
+        return Parameter(data, requires_grad)
     if type(data) is not Tensor:
         raise ValueError("a parameter is made of a tensor")
     return make(Parameter, data._payload, LEAF if requires_grad else None, data._share_version())
