@@ -126,8 +126,8 @@ class Installation:
             self._set(wengert, "__name__", self.name)
             self._set(wengert, self.name, wengert)
             self._placed = {getattr(wengert, name) for name in _SHOWN}
-            for kind in self._placed:
-                self._set(kind, "__module__", self.name)
+            for shown in self._placed:
+                self._set(shown, "__module__", self.name)
             for name, module in list(sys.modules.items()):
                 if name.startswith("wengert.") and hasattr(module, "__spec__"):
                     self._follow(module)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.device import device
+from wengert.base.device import device, is_meta
 from wengert.base.dtypes import dtype, from_numpy_dtype
 from wengert.base.layout import layout, strided
 from wengert.base.size import Size
@@ -34,7 +34,6 @@ from wengert.sparse.tensors import CompressedTensor, SparseTensor
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 from wengert.tensor.copying import reduces_itself
-from wengert.tensor.meta import MetaTensor
 from wengert.tensor.storage import Storage, TypedStorage, UntypedStorage, flat_memory
 from wengert.tensor.tensor import Tensor
 from wengert.tensor.wrapped import Wrapped
@@ -164,7 +163,7 @@ class Pickler:
 
     def _tensor(self, tensor: Any, place: str) -> None:
         kind = type(tensor)
-        if kind is MetaTensor and not vars(tensor).keys() - {"_is_param"}:
+        if is_meta(tensor.device) and not vars(tensor).keys() - {"_is_param"}:
             self._without_values(tensor, place)
             return
         plain = kind is Tensor or kind is Parameter

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.device import device
+from wengert.base.device import device, is_meta
 from wengert.base.dtypes import DTYPES, dtype
 from wengert.base.extras import bfloat16
 from wengert.base.layout import sparse_coo, strided
@@ -30,7 +30,6 @@ from wengert.tape.base import LEAF
 from wengert.tape.sites import warn
 from wengert.tape.views import placed_in
 from wengert.tensor.copying import make, set_attributes
-from wengert.tensor.meta import MetaTensor
 from wengert.tensor.storage import (
     STORAGES,
     Storage,
@@ -145,7 +144,7 @@ def _rebuild_meta(kind: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
 
 
 def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
-    if type(data) is MetaTensor:
+    if isinstance(data, Tensor) and is_meta(data.device):
         return Parameter(data, requires_grad)
     if type(data) is not Tensor:
         raise ValueError("a parameter is made of a tensor")
