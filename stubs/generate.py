@@ -79,14 +79,11 @@ def space_stub(space: str, writes: bool) -> str:
     for name in dict.fromkeys([*public(module), *getattr(module, "__all__", ())]):
         value = getattr(module, name)
         home = getattr(value, "__module__", None) or ""
-        origin = next(
-            (
-                n
-                for n in (name, getattr(value, "__name__", ""))
-                if hasattr(sys.modules.get(home), n)
-            ),
-            None,
-        )
+        if home.startswith("wengert."):
+            importlib.import_module(home)
+        there = sys.modules.get(home)
+        names = (name, getattr(value, "__name__", ""))
+        origin = next((n for n in names if hasattr(there, n)), None)
         if isinstance(value, types.ModuleType):
             parent, _, own = value.__name__.rpartition(".")
             lines.append(f"from {parent} import {own} as {name}")

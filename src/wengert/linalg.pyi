@@ -5,7 +5,7 @@ Written by stubs/generate.py.
 
 from builtins import bool as _bool, float as _float, int as _int, str as _str
 from collections.abc import Sequence
-from wengert._C import None as LinAlgError
+from wengert._C import LinAlgError as LinAlgError
 from wengert.base.dtypes import dtype as _dtype
 from wengert.types import Number, Tensor
 from wengert.return_types import linalg_cholesky_ex as _linalg_cholesky_ex_result, linalg_eig as _linalg_eig_result, linalg_eigh as _linalg_eigh_result, linalg_inv_ex as _linalg_inv_ex_result, linalg_lstsq as _linalg_lstsq_result, linalg_lu as _linalg_lu_result, linalg_lu_factor as _linalg_lu_factor_result, linalg_lu_factor_ex as _linalg_lu_factor_ex_result, linalg_qr as _linalg_qr_result, linalg_slogdet as _linalg_slogdet_result, linalg_solve_ex as _linalg_solve_ex_result, linalg_svd as _linalg_svd_result
