@@ -145,7 +145,7 @@ def _rebuild_meta(kind: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
 
 def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
     if isinstance(data, Tensor) and is_meta(data.device):
-        return Parameter(data, requires_grad)
+        return Parameter(data, requires_grad)  # type: ignore[arg-type]  # stubs have their own Tensor
     if type(data) is not Tensor:
         raise ValueError("a parameter is made of a tensor")
     return make(Parameter, data._payload, LEAF if requires_grad else None, data._share_version())

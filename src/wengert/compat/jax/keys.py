@@ -173,9 +173,9 @@ def _method(name: str) -> Callable[..., Any]:
 KINDS.append(PRNGKeyArray)
 for _name in ("flatten", "ravel", "repeat", "reshape", "squeeze", "swapaxes", "take", "transpose"):
     setattr(PRNGKeyArray, _name, _method(_name))
-for _method, _symbol in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("xor", "xor")):
-    setattr(PRNGKeyArray, f"__{_method}__", _no_arithmetic(_symbol))
-    setattr(PRNGKeyArray, f"__r{_method}__", _no_arithmetic(_symbol))
+for _name in ("add", "sub", "mul", "xor"):
+    setattr(PRNGKeyArray, f"__{_name}__", _no_arithmetic(_name))
+    setattr(PRNGKeyArray, f"__r{_name}__", _no_arithmetic(_name))
 
 
 # -- drawing ---------------------------------------------------------------------------------------
