@@ -38,7 +38,7 @@ def load(data):
             # the pickle may hold any escape sequence, which Python's decoder warns of
             warnings.simplefilter("ignore", DeprecationWarning)
             wg.load(io.BytesIO(data))
-    except (RuntimeError, TypeError, pickle.UnpicklingError) as error:
+    except (EOFError, RuntimeError, TypeError, pickle.UnpicklingError) as error:
         assert str(error)
     except MemoryError:
         pass  # it asks for more memory than there is
