@@ -22,7 +22,9 @@ __all__ = ["EXCEPTIONS", "Twin", "mapped_differs", "pushed_differs", "twins"]
 SCALES = (1.0, 0.9375, 0.875)
 """What the elements of a batch are made of a sample by: it stays in the domain of its function."""
 
-_READ = (r"vmap( of all)?: vmap raises RuntimeError: vmap: It looks like you're",)
+_READ = (
+    r"vmap( of all)?: vmap raises RuntimeError: vmap: (It looks like you're|We do not support)",
+)
 
 EXCEPTIONS = (
     Deviation(
