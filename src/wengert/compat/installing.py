@@ -15,6 +15,7 @@ has been executed.
 from __future__ import annotations
 
 import builtins
+import copy
 import importlib
 import sys
 from collections.abc import Iterator, Sequence
@@ -308,7 +309,9 @@ class _Finder(MetaPathFinder):
         found = (finder.find_spec(fullname, *args) for finder in others)
         spec = next((one for one in found if one is not None), None)
         if spec is not None and spec.origin is not None:
-            loader: Any = spec.loader
+            # a copy, since an archive has one loader for all of its modules
+            loader: Any = copy.copy(spec.loader)
+            spec.loader = loader
             execute = loader.exec_module
 
             def follow(module: ModuleType) -> None:
