@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import wengert as wg
@@ -120,12 +121,19 @@ def test_recorded_calls_are_quick_too(backend, monkeypatch):
         result.sum().backward()
 
 
+def scalar():
+    """A leaf whose payload is a scalar of NumPy, which has no memory to share."""
+    x = wg.ones(3).sum().requires_grad_()
+    assert type(x._payload) is np.float32
+    return x
+
+
 def test_arguments_without_dimensions_are_memory_that_the_tape_notices():
     jitted = compiled(lambda x: x * x)
-    x = (wg.ones(()) * 3).detach().requires_grad_()
     for _ in range(CALLS):
-        jitted(x)
+        jitted(scalar())
     assert jitted._quick
+    x = scalar()
     result = jitted(x)
     # looking at the memory is no write
     assert x.detach().numpy() == 3.0
@@ -135,6 +143,21 @@ def test_arguments_without_dimensions_are_memory_that_the_tape_notices():
         x.mul_(2)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         result.backward()
+
+
+def test_results_without_dimensions_are_scalars_unless_the_tape_holds_them():
+    def f(x):
+        y = (x * x).sum()
+        return y, y.exp()
+
+    jitted = compiled(f)
+    for _ in range(CALLS):
+        for x in (wg.ones(3), wg.ones(3, requires_grad=True)):
+            y, z = jitted(x)
+            assert type(y._payload) is np.float32
+            # the derivative of exp() reads its result, which writes through .data must reach
+            assert (type(z._payload) is np.ndarray) is x.requires_grad
+    assert jitted._quick
 
 
 def test_effects_happen_on_either_side_of_a_decision():
