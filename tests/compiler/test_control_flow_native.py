@@ -279,6 +279,46 @@ def test_gradients_are_those_of_python(function: Callable[..., Any], driven: End
         assert len(driven) > 8
 
 
+def squared(a: Any, b: Any) -> Any:
+    while a.sum() < 100:
+        a = a * a + b
+    return a
+
+
+def climbed(a: Any, b: Any) -> Any:
+    """A loop whose turns differentiate."""
+    slope = wg.func.grad(lambda x: (x**3 * b).sum())
+    while a.sum() < 100:
+        a = a + 0.1 * slope(a)
+    return a * b
+
+
+def test_loops_whose_turns_differentiate_are_differentiated_natively(driven: Ends) -> None:
+    call = compiled(climbed)
+    arrays = np.array([[1.0, 2.0], [0.5, 1.0]])
+    for scale in (1.0, 1.0, 1.5, 0.7):
+        found, expected = (gradients(f, scale * arrays) for f in (call, climbed))
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, 1e-12)
+    assert len(driven) >= 4
+
+
+@pytest.mark.parametrize("function", [squared, climbed], ids=lambda f: f.__name__)
+def test_the_compiled_gradient_of_a_loop_is_native(
+    function: Callable[..., Any], driven: Ends
+) -> None:
+    gradient = wg.func.grad(lambda a, b: function(a, b).sum(), argnums=(0, 1))
+    call = compiled(gradient)
+    for scale in (1.0, 1.0, 1.5, 0.7):
+        given = [scale * wg.tensor(x, dtype=wg.float64) for x in ([1.0, 2.0], [0.5, 1.0])]
+        for ours, theirs in zip(call(*given), gradient(*given), strict=True):
+            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-12)
+    # a run and its backward pass, from the third call on
+    assert len(driven) >= 4
+    call.forget()
+    assert call(*given)[0].shape == (2,)
+
+
 def test_a_tape_gets_longer_while_a_run_pauses(
     driven: Ends, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,12 +335,6 @@ def test_a_tape_gets_longer_while_a_run_pauses(
                 np.testing.assert_allclose(ours, theirs, 1e-12)
     # neither ends within as many back edges
     assert driven.calls > 2 * len(driven) > 6
-
-
-def squared(a: Any, b: Any) -> Any:
-    while a.sum() < 100:
-        a = a * a + b
-    return a
 
 
 def test_one_run_has_several_backward_passes(driven: Ends) -> None:
