@@ -319,6 +319,20 @@ def test_the_compiled_gradient_of_a_loop_is_native(
     assert call(*given)[0].shape == (2,)
 
 
+def test_masks_of_a_loop_hide_nan_in_what_it_is_computed_from(driven: Ends) -> None:
+    def doubled(y: Any) -> Any:
+        while y.sum() < 100:
+            y = wg.where(y > 0.5, y * 2, wg.zeros_like(y))
+        return y
+
+    call = compiled(doubled)
+    for _ in range(3):
+        x = wg.tensor([0.0, 4.0], requires_grad=True)
+        call(x.sqrt()).sum().backward()
+        assert x.grad.tolist() == [0.0, 16.0]
+    assert len(driven) >= 4
+
+
 def test_a_tape_gets_longer_while_a_run_pauses(
     driven: Ends, monkeypatch: pytest.MonkeyPatch
 ) -> None:

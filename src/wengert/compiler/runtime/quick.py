@@ -59,7 +59,6 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         "new": TensorBase.__new__,
         "attach": attach,
         "held_by": held_by,
-        "ndarray": np.ndarray,
     }
     if not entry.by_blocks:
         # the blocks of a graph are built when needed, and linked code replaces most
@@ -76,14 +75,6 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         return None
     given, lines = [*writer.given], writer.lines
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
-    if recorded:
-        # what the tape holds must be the memory of the tensors
-        lines = [
-            f"p{i} = t{i}._array()"
-            if not value.shape
-            else f"if p{i}.__class__ is not ndarray: return MISS"
-            for i, value in enumerate(entry.tree.inputs[: len(environment.tensors)])
-        ] + lines
     lines = [
         # None may be a result
         *[line.replace("return None", "return MISS") for line in conditions],
