@@ -19,7 +19,7 @@ from wengert.compiler.objects.guards import Matcher
 from wengert.compiler.passes.roll import reduced
 from wengert.compiler.runtime.cost import gain
 from wengert.compiler.runtime.transformed_programs import TransformedProgram
-from wengert.compiler.tracing.blocks import Elsewhere, Missing
+from wengert.compiler.tracing.blocks import Elsewhere, Missing, contiguous
 from wengert.compiler.tracing.capture import Captured
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.environment import Environment
@@ -29,13 +29,12 @@ from wengert.compiler.tracing.memory import Memory, held_by, is_turned, layout_o
 from wengert.compiler.tracing.node import Backward, Between, Once, Variants, attach, partials
 from wengert.compiler.tracing.prints import silent
 from wengert.compiler.tracing.reports import are_known
-from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.tables import finished
 from wengert.compiler.tracing.visits import Visits
 from wengert.interp.levels import Lifted
 from wengert.kernels.strided import owner_of
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.masked import apart, continuing, is_below_mask
+from wengert.tape.masked import apart, continuing
 from wengert.tape.node import next_sequence
 
 
@@ -154,14 +153,6 @@ class Call:
         assert backward is not None
         finish = self.entry.options.finish
         values = [*saved, *cotangents]
-        if False in self._ways:
-            native = self._ways[False].native
-            plain = all(present) and not is_below_mask()
-            plain = plain and _ARRAYS.issuperset([value.__class__ for value in values])
-            if native is not None and plain:
-                found = native(*[contiguous(np.asarray(value)) for value in values])
-                if found is not None:
-                    return found
         lifted = any(isinstance(value, Lifted) for value in values)
         if lifted not in self._ways:
             self._ways[lifted] = Variants(
@@ -610,14 +601,3 @@ def is_equal(one: Any, other: Any) -> bool:
     if one.shape != other.shape:
         return False
     return bool(np.all((one == other) | ((one != one) & (other != other))))
-
-
-_ARRAYS = frozenset({np.ndarray, np.bool_, np.int64, np.float64, np.float32})
-
-
-def contiguous(array: Any) -> Any:
-    """Return the array in C order, as backends require."""
-    if array.__class__ is Sym:
-        # another thread is tracing
-        raise Missing
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array)

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Program, Step, Value, uses
 from wengert.compiler.passes.value_numbering import constant_key, named_key
 from wengert.compiler.tracing.deduplicate import Made
+from wengert.compiler.tracing.sym import Sym
 
 
 class Missing(Exception):
@@ -186,6 +189,14 @@ class Block:
 def held(value: Value, known: dict[Value, Any]) -> Any:
     """Return the array or number that a value stands for in a run."""
     return known[value] if value.constant is None else value.constant
+
+
+def contiguous(array: Any) -> Any:
+    """Return the array in C order, as backends require."""
+    if array.__class__ is Sym:
+        # another thread is tracing
+        raise Missing
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
 def key_of(outcome: Any) -> Any:

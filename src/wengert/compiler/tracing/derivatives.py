@@ -19,7 +19,7 @@ import numpy as np
 from wengert.compiler.ir.decisions import Guard
 from wengert.compiler.ir.executable import Tape
 from wengert.compiler.ir.programs import Program, Step, Value, apply
-from wengert.compiler.tracing.blocks import Block, key_of
+from wengert.compiler.tracing.blocks import Block, contiguous, key_of
 from wengert.compiler.tracing.deduplicate import Programs
 from wengert.compiler.tracing.node import (
     Backward,
@@ -215,7 +215,8 @@ class Pullback:
             return Variants(backward, lambda p: partial(apply, p, F)).gradients(values, present)
         if block.pull is None:
             block.pull = Variants(backward, self._executable)
-        gradients: list[Any] = block.pull.gradients([*map(_in_order, values)], present)
+        arrays = [contiguous(np.asarray(value)) for value in values]
+        gradients: list[Any] = block.pull.gradients(arrays, present)
         return gradients
 
     def _executable(self, program: Program) -> Callable[[list[Any]], Any]:
@@ -241,7 +242,8 @@ class Pullback:
         linked = self._linked[key]
         if linked is None:
             return None
-        found = linked.run([*map(_in_order, (*visits.inputs.values(), *there))], tape)
+        given = [contiguous(np.asarray(value)) for value in (*visits.inputs.values(), *there)]
+        found = linked.run(given, tape)
         if found is None:
             return None
         passes = [visits.blocks[number].derivative.backward for number in tape.visited]
@@ -254,8 +256,3 @@ class Pullback:
         if any(backward.hides for backward in passes):
             search()
         return found
-
-
-def _in_order(array: Any) -> Any:
-    """Return an array in C order."""
-    return np.ascontiguousarray(array) if np.ndim(array) else np.asarray(array)

@@ -373,14 +373,18 @@ class Variants:
         self._backward = backward
         self._make = make
         self._made: dict[tuple[Backward, bool | None], Any] = {}
-        self.native: Callable[..., Any] | None = None
-        """The native function of the whole pass, if there is nothing else to do in a call."""
+        # the native function of the whole pass, if there is nothing else to do in a call
+        self._native: Callable[..., Any] | None = None
 
     def gradients(self, values: list[Any], present: Sequence[bool]) -> list[Any]:
         """Return the gradient of each tensor that the outputs depend on, or None.
 
         `values` holds the saved values and the cotangents; those not `present` are ignored.
         """
+        if self._native is not None and all(present) and not is_below_mask():
+            gradients: list[Any] | None = self._native(*values)
+            if gradients is not None:
+                return gradients
         backward = self._backward.restricted(present)
         if all(value is None for value in backward.gradients):
             return [None] * len(backward.gradients)
@@ -416,7 +420,7 @@ class Variants:
             self._made[key] = made = self._make(backward.program(form))
             whole = backward is self._backward and form is None and not backward.masks
             if whole and all(value is not None for value in backward.gradients):
-                self.native = getattr(made, "call", None)
+                self._native = getattr(made, "call", None)
         return list(self._made[key](values))
 
 
