@@ -209,12 +209,12 @@ class _Writer:
         outs, kept = ("".join(f"{leaves[i]}, " for i in n) for n in (exit.outputs, exit.kept))
         saved = ", ".join([self._read(value, known) for value in backward.saved])
         met = "".join(f"t{i}, " for i in range(self._tensors))
-        reads = "".join(f"t{i}, " for i in exit.reads)
+        reads = ", ".join(f"met[{i}]" for i in exit.reads)
         return [
             f"node = attach(call{number}, ({sources}), ({outs}), [{saved}], (args, kwargs)"
             f", ({kept}))",
-            f"node.met = held_by(({met}))",
-            f"node.reads = held_by(({reads}))",
+            f"node.met = met = held_by(({met}))",
+            f"node.reads = [{reads}]",
         ]
 
     def _says(self, number: int, exit: Exit, names: dict[Value, str]) -> list[str]:
