@@ -18,7 +18,7 @@ from wengert.ops.gather import check_bounds, gather
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.options import sent_to
 from wengert.ops.reduce import mean, sum
-from wengert.ops.select import clamp, masked_fill, where
+from wengert.ops.select import clamp, where
 from wengert.ops.shape import reshape
 from wengert.prims import scan as _records
 from wengert.tape.base import new_tensor
@@ -256,7 +256,8 @@ def multi_margin_loss(
         lacks = lacks * lacks
     if weight is not None:
         lacks = lacks * weight[y]
-    lacks = masked_fill(lacks, new_tensor(sent_to(y, np.arange(count)) == y._payload), 0.0)
+    right = new_tensor(sent_to(y, np.arange(count)) == y._payload)
+    lacks = T.masked_fill(lacks, right, value=0.0)
     if how == "mean" and rows and lacks._payload.dtype.kind == "f":
         return T.mean(lacks)
     losses = sum(lacks, 1) / count
