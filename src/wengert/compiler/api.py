@@ -428,10 +428,10 @@ class Compiled:
         entry.strides.update(captured.strides)
         known = entry.note_foreign(captured)
         added = known and entry.add(captured)
-        if known and not (added or entry.by_blocks) and captured.trace.turns.skipped:
-            # the next call records every iteration
+        if known and not added and not captured.is_whole:
+            # the next call records every iteration, with one backward pass
             self._skips = False
-            return captured.result
+            return captured.real_result()
         if added:
             entry.weigh(captured)
         if added and all(one is not entry for _, one in self.entries):
@@ -449,10 +449,10 @@ class Compiled:
         self._hasten()
         if captured.trace.walked_back and self.reason is None and comes_back(captured.trace.items):
             self._differentiate_loops()
-        assert captured.exit is not None
-        if captured.exit.backward is None:
-            return captured.result
-        return entry.with_history(captured, given, added)
+        exit = captured.exit
+        if exit is not None and exit.outputs and (exit.backward is not None or added):
+            return entry.with_history(captured, given, added)
+        return captured.real_result()
 
     def _differentiate_loops(self) -> None:
         """Turn the compiled derivative of a loop into the derivative of a compiled loop.
