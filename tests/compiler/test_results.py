@@ -520,6 +520,8 @@ MADE = {
     "of a function": lambda x: wg.tensor(np.sin(OUTSIDE)),
     "number": lambda x: wg.tensor(OUTSIDE.sum()),
     "full": lambda x: wg.full((3,), 2.0),
+    "part of a cotangent": lambda x: wg.func.grad(lambda y: y.sum())(x)[0],
+    "cotangent twice": lambda x: (lambda g: (g, g[...]))(wg.func.grad(lambda y: y.sum())(x[0])),
 }
 
 
@@ -532,7 +534,7 @@ def test_memory_that_a_call_makes_can_be_written_to(made, backend):
     for function in (MADE[made], wg.compile(MADE[made], backend=backend)):
         story = []
         for _ in range(3):
-            found = function(wg.ones(3, dtype=wg.float64))
+            found = function(wg.ones(3, dtype=wg.float64, requires_grad=True))
             leaves = found if isinstance(found, tuple) else (found,)
             for leaf in leaves:
                 leaf.add_(1)

@@ -1,4 +1,6 @@
-"""Test that NumPy scalars and one-element tensors act as numbers in type promotion."""
+"""Test that NumPy scalars, subclasses of numbers and one-element tensors act as numbers."""
+
+import enum
 
 import numpy as np
 import pytest
@@ -9,6 +11,15 @@ from wengert.nn import functional as F
 x = wg.tensor([0.5, 1.5, 2.0])
 m = wg.tensor([[0.5, 1.0, 2.0], [1.5, 3.0, 0.5], [2.0, 0.5, 1.0]])
 at = wg.tensor([0])
+
+
+class Rate(float):
+    pass
+
+
+class Choice(enum.IntEnum):
+    TWO = 2
+
 
 NUMBERS = {
     "add": lambda k: x.add(x, alpha=k),
@@ -61,7 +72,7 @@ NUMBERS = {
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize(
     "number",
-    [np.float64(2), np.float32(2), np.int64(2), wg.tensor(2.0)],
+    [np.float64(2), np.float32(2), np.int64(2), wg.tensor(2.0), Rate(2), Choice.TWO],
     ids=lambda k: str(type(k)),
 )
 def test_numbers_of_every_kind_are_the_same_number(name, number):
@@ -81,3 +92,10 @@ def test_rows_are_shortened_to_a_number_of_any_kind():
 
     for number in (np.float64(2), np.float32(2), wg.tensor(2.0)):
         assert shortened(number).tolist() == shortened(2.0).tolist()
+
+
+def test_subclasses_of_integers_are_integers():
+    counts = wg.tensor([1, 2, 3], dtype=wg.int32)
+    for result in (counts * Choice.TWO, Choice.TWO - counts, counts.clone().mul_(Choice.TWO)):
+        assert result.dtype == wg.int32
+    assert wg.tensor(Choice.TWO).dtype == wg.tensor([Choice.TWO, 1]).dtype == wg.int64

@@ -14,7 +14,7 @@ from wengert.base.shapes import expanded, whole
 from wengert.interp.dual import Dual
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import mixes_dtypes
-from wengert.tape.operands import cast, is_number
+from wengert.tape.operands import cast, is_number, plain
 from wengert.tape.sites import warn_once
 
 NOT_A_NUMBER = (
@@ -133,11 +133,6 @@ def has_tangent(tensor: Any) -> bool:
     """Return whether forward mode differentiates with respect to `tensor`."""
     payload = tensor._payload
     return isinstance(payload, Dual) and payload.tangent is not None
-
-
-def plain(value: Any) -> Any:
-    """Return `value`, with a NumPy number, which would affect dtypes, converted to Python's."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def number(value: Any, op: str, arg: str, wanted: str = "Number", position: int = 0) -> Any:

@@ -265,6 +265,11 @@ def _unwrap(data: Any, arrays: set[np.dtype[Any]], numbers: set[type], depth: in
         if depth:
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    plain: Any
+    for plain in (bool, int, float, complex):
+        if isinstance(data, plain):
+            numbers.add(plain)
+            return plain(data)
     if _is_sequence(data):
         items = list(_items(data))
         for item in items[1:]:
@@ -272,11 +277,6 @@ def _unwrap(data: Any, arrays: set[np.dtype[Any]], numbers: set[type], depth: in
             if isinstance(item, str | bytes):
                 raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
         return [_unwrap(item, arrays, numbers, depth + 1) for item in items]
-    plain: Any
-    for plain in (bool, int, float, complex):
-        if isinstance(data, plain):
-            numbers.add(plain)
-            return plain(data)
     raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
 
 

@@ -24,7 +24,7 @@ from wengert.tape.base import TensorBase
 from wengert.tape.inplace import write
 from wengert.tape.masked import hides
 from wengert.tape.modes import is_recording
-from wengert.tape.operands import cast, held, is_number
+from wengert.tape.operands import cast, held, is_number, plain
 from wengert.tape.record import T
 
 REQUIRES = (_records,)
@@ -359,7 +359,7 @@ def fill(input: Any, value: Any) -> Any:
     if isinstance(value, TensorBase):
         check_filling(value, "fill_ only supports 0-dimension value tensor")
         return T.fill_tensor(x, cast(value, x._payload.dtype))
-    number = value.item() if isinstance(value, np.generic) else value
+    number = plain(value)
     if not is_number(number):
         raise wrong_type("fill", "value", "Number", value)
     return T.fill_scalar(x, value=held(number, x._payload.dtype))

@@ -25,7 +25,7 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
-from wengert.tape.operands import are_wider, check_dtypes, fitting, is_number
+from wengert.tape.operands import are_wider, check_dtypes, fitting, is_number, plain
 from wengert.tape.record import T, half_of, make_node, save_result, widened
 from wengert.tape.saving import keeps_aside
 from wengert.tape.sites import OURS, mark, place
@@ -94,7 +94,7 @@ def _write(
         return _write_converted(prim, tensor, others, params, name)
     if prim.refuses:
         check_dtypes(prim, (tensor, *others), params)
-    others = tuple(other.item() if isinstance(other, np.generic) else other for other in others)
+    others = tuple(map(plain, others))
     form, number, params, operands = _bound(prim, tensor, others, params)
     if (mode is not None and mode.lifts) or isinstance(tensor._payload, Lifted):
         return PORTS.write(form, tensor, operands, params, name, mode)

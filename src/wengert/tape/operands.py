@@ -42,6 +42,21 @@ def is_number(value: Any) -> bool:
     return isinstance(value, numbers.Number) and not isinstance(value, np.generic)
 
 
+def plain(value: Any) -> Any:
+    """Return `value`; a number of NumPy's, or of a subclass of Python's, as one of Python's own.
+
+    NumPy takes any other number for an array of a dtype of its own.
+    """
+    if value.__class__ in _PLAIN:
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    for kind in (int, float, complex):
+        if isinstance(value, kind):
+            return kind.__pos__(value)
+    return value
+
+
 def public(arg: str) -> str:
     """Return the name of a primitive's argument in the public functions."""
     return "input" if arg == "self" else arg

@@ -35,6 +35,7 @@ from wengert.tape.operands import (
     check_dtypes,
     fitting,
     is_number,
+    plain,
 )
 from wengert.tape.saving import keeps_aside, stand_in, watched
 from wengert.tape.sites import mark
@@ -71,8 +72,8 @@ def _promoted(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) ->
     if not prim.of_number and are_uniform(prim, args):
         return _recorded(prim, args, params)
     if prim.promote is not None:
-        # NumPy's scalars count as Python numbers, as they do in PyTorch
-        args = tuple(arg.item() if isinstance(arg, np.generic) else arg for arg in args)
+        # as in PyTorch
+        args = tuple(map(plain, args))
     if prim.scalar is not None and len(args) == 2:
         self, other = args
         if is_number(other) and isinstance(self, TensorBase | np.ndarray):
@@ -133,6 +134,7 @@ def _of_form(form: Primitive, tensor: Any, number: Any) -> tuple[list[Any], dict
     if not isinstance(tensor, TensorBase):
         tensor = new_tensor(plain_array(tensor))
     tensor = cast_for_number(form, tensor, number)
+    number = plain(number)
     if isinstance(number, bool) and tensor._payload.dtype.kind != "b":
         number = int(number)
     return [tensor], {form.params[0]: fitting(form, number, tensor._payload.dtype)}

@@ -32,7 +32,7 @@ from wengert.compiler.tracing.outcome import (
     effects_of,
     leaves_of,
 )
-from wengert.compiler.tracing.payloads import real_payload
+from wengert.compiler.tracing.payloads import mapped, real_payload
 from wengert.compiler.tracing.pullback import by_blocks, differentiated, recorded
 from wengert.compiler.tracing.reports import intercepted
 from wengert.compiler.tracing.scalar import Scalar
@@ -373,17 +373,27 @@ def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
 def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
     """Return a leaf of the result with its real array."""
     if isinstance(leaf, TensorBase):
-        symbol = leaf._payload
-        leaf._payload = real_payload(symbol)
-        if isinstance(symbol, Sym) and symbol.value.constant is leaf._payload:
-            # copy: later runs read the constant, and users may write to the result
-            leaf._payload = copies.setdefault(id(symbol.value), leaf._payload.copy())
+        leaf._payload = mapped(leaf._payload, partial(_owned, copies=copies))
         base = None if leaf._ext is None else leaf._ext.base
         if base is not None:
-            base._payload = real_payload(base._payload)
+            base._payload = mapped(base._payload, partial(_owned, copies=copies))
     elif isinstance(leaf, np.ndarray) and id(leaf) in trace.returned:
         return trace.returned[id(leaf)][1].array
     return leaf.number if type(leaf) is Scalar else leaf
+
+
+def _owned(part: Any, copies: dict[int, Any]) -> Any:
+    """Return the real array of a symbol; those in the memory of a constant share one copy of it."""
+    if not isinstance(part, Sym):
+        return part
+    constant = part.storage.value.constant
+    if constant is None or (part.array.size and not np.may_share_memory(part.array, constant)):
+        return part.array
+    # later runs read the constant, and users may write to the result
+    own = copies.setdefault(id(constant), constant.copy())
+    for prim, params in part.chain:
+        own = prim.kernel(own, **params)
+    return own
 
 
 def _plain(trace: Trace, leaf: Any) -> Any:
