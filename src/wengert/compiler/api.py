@@ -647,8 +647,8 @@ def compile(
     Returns
     -------
     Compiled: Called like `model`, also under transforms: ``vmap(compile(f))`` runs compiled code
-        for the whole batch. ``compile(vmap(f))`` also saves the cost of the transform. Of a module
-        it makes a module, in which the original one is ``_orig_mod``.
+        for the whole batch. ``compile(vmap(f))`` also saves the cost of the transform. For a module
+        it returns a module, whose ``_orig_mod`` is the original.
 
     Raises
     ------

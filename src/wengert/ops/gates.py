@@ -113,7 +113,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     Parameters
     ----------
     input : Tensor. Of a real dtype.
-    threshold, value : float. The threshold, and what stands for the elements that are not above it.
+    threshold, value : float. The threshold, and the value for elements that are not above it.
 
     %(returns_smooth_result)s
 
