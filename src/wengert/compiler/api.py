@@ -216,6 +216,13 @@ class Compiled:
         Returns
         -------
         Explanation: Printable; its attributes hold the same as data.
+
+        Examples
+        --------
+        >>> f = wg.compile(lambda x: (x.sin() * x).sum(), backend="numpy")
+        >>> _ = f(wg.ones(3)), f(wg.ones(3))
+        >>> print(str(f.explain()).partition(", made in")[0])
+        <lambda>: 1 trace for 1 kind of arguments
         """
         return Explanation(self)
 
