@@ -27,6 +27,8 @@ START, END = "<!-- figures: written by benchmarks/account.py -->", "<!-- end of 
 HERE = Path(__file__).parent
 BASE = "torch"
 """The library whose times are the unit."""
+EAGER = "wengert (eager)"
+"""Programs as they are, where ours run under `wg.compile`."""
 _UNITS = (
     "Multiples of PyTorch's time, which is in the last column: below 1 is quicker than PyTorch. "
     "The tables that follow use the same unit."
@@ -38,7 +40,7 @@ TITLES = {
     "jax (eager)": "JAX without jit",
     "jax (jit)": "JAX with jit",
     "candle": "candle",
-    "wengert (eager)": "wengert, eager",
+    EAGER: "wengert, eager",
     OURS: "wengert",
     COMPILED: "wengert, compiled",
 }
@@ -80,7 +82,9 @@ def _short(lines: Sequence[Row], unit: float, unit_name: str) -> str:
     """Rows as multiples of the time of `BASE`: of this library alone, so that it fits a phone."""
     ours = [name for name in (OURS, COMPILED) if any(name in line.times for line in lines)]
     has_base = any(BASE in line.times for line in lines)
-    head = ["", *("Python" if name == OURS else "compiled" for name in ours)]
+    eager = any(EAGER in line.times for line in lines)
+    own = "`wg.compile`" if eager else "Python"
+    head = ["", *(own if name == OURS else "compiled" for name in ours)]
     head += [f"PyTorch, {unit_name}"] if has_base else []
     body = []
     for line in lines:
@@ -105,7 +109,8 @@ def _beside(line: Row) -> dict[str, float]:
     base = line.times.get(BASE, line.times[OURS])
     first = [name for name in (OURS, COMPILED, BASE) if name in line.times]
     names = first + [name for name in line.times if name not in first]
-    return {TITLES.get(name, name): ratio(line.times[name], base) for name in names}
+    own = {OURS: "wg.compile", EAGER: TITLES[OURS]} if EAGER in line.times else {}
+    return {own.get(name, TITLES.get(name, name)): ratio(line.times[name], base) for name in names}
 
 
 def parts_table(accounts: Sequence[Account]) -> str:
@@ -287,7 +292,7 @@ class Page:
             f"![Cost of a product over its size, one line a library]({chart.name})",
             "### One operation by its parts",
             "![Stacked bars: NumPy, checks, node and engine, saving and rules](charts/parts.svg)",
-            "In Python / compiled." if len(BUILDS) > 1 else "",
+            "Each cell: the package in Python / the compiled build." if len(BUILDS) > 1 else "",
             _wholes(accounts).rstrip(),
             "### One operation beside other libraries",
             f"![{title}: bars for each library](charts/libraries.svg)",

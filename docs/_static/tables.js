@@ -41,7 +41,21 @@ function find(folded, text) {
   }
 }
 
+// Code in a narrow column breaks after punctuation, never inside a word.
+function offerBreaks(code) {
+  for (const text of [...code.childNodes]) {
+    if (text.nodeType !== Node.TEXT_NODE) {
+      offerBreaks(text);
+      continue;
+    }
+    const parts = text.data.split(/(?<=[a-z0-9)][_.(,/=])(?=.)/i);
+    const breaks = parts.flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
+    text.replaceWith(...breaks);
+  }
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll("article table.docutils code").forEach(offerBreaks);
   const tables = [...document.querySelectorAll("article table.docutils")].filter(
     (table) => table.tBodies[0] && !table.classList.contains("names"),
   );

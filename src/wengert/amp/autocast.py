@@ -82,7 +82,7 @@ class _Casts(Dispatch):
 
 
 class autocast:
-    """A context, or decorator, in which products are computed in 16 bits.
+    """A context, or decorator, that computes products in 16 bits.
 
     Matrix products and convolutions take their arguments in `dtype`; losses compute in float32,
     everything else in the dtypes of its arguments. On a CPU this saves memory rather than time.

@@ -116,7 +116,7 @@ class GradScaler:
         ------
         RuntimeError: If gradients were already unscaled, or the step taken, since the last
             `update`.
-        ValueError: If a gradient is of float16: keep parameters in float32.
+        ValueError: If a gradient is float16: keep parameters in float32.
         """
         if not self._enabled:
             return

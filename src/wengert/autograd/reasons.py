@@ -36,8 +36,8 @@ class Explanation:
         * ``"create_graph"``: the output is a gradient that was computed without ``create_graph``;
         * ``"overwritten"``: the output was computed from another tensor, from which the input has
           been made since;
-        * ``"no_path"``: the output has a graph, in which the input does not occur; more is not
-          known;
+        * ``"no_path"``: the output has a graph that does not contain the input; the reason is
+          unknown;
         * ``"no_graph"``: the output has no graph; more is not known;
         * ``"freed"``: there is a path, but a backward pass has freed the graph;
         * ``"modified_in_place"``: there is a path, but a saved value was modified in place;

@@ -26,9 +26,8 @@ _PRECISION, _INTEROP_THREADS = Setting("highest"), Setting(1)
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Request the same results in each run, which every operation gives anyway.
-
-    Memory that `empty` and `resize_` return is filled with NaN or the largest number then, unless
+    """Request the same results in each run, which every operation gives anyway. Then `empty` and
+    `resize_` fill memory with NaN or the largest number, unless
     ``utils.deterministic.fill_uninitialized_memory`` is False.
 
     Examples

@@ -216,6 +216,13 @@ class Compiled:
         Returns
         -------
         Explanation: Printable; its attributes hold the same as data.
+
+        Examples
+        --------
+        >>> f = wg.compile(lambda x: (x.sin() * x).sum(), backend="numpy")
+        >>> _ = f(wg.ones(3)), f(wg.ones(3))
+        >>> print(str(f.explain()).partition(", made in")[0])
+        <lambda>: 1 trace for 1 kind of arguments
         """
         return Explanation(self)
 
@@ -647,8 +654,8 @@ def compile(
     Returns
     -------
     Compiled: Called like `model`, also under transforms: ``vmap(compile(f))`` runs compiled code
-        for the whole batch. ``compile(vmap(f))`` also saves the cost of the transform. Of a module
-        it makes a module, in which the original one is ``_orig_mod``.
+        for the whole batch. ``compile(vmap(f))`` also saves the cost of the transform. For a module
+        it returns a module, whose ``_orig_mod`` is the original.
 
     Raises
     ------

@@ -73,7 +73,7 @@ def partitions(
 
     Raises
     ------
-    TypeError: If `data` is of another kind.
+    TypeError: If `data` is none of these.
     ValueError: If parts of `data` cannot be split in the same way.
     PartitionError: If a partition cannot be loaded in this process. On workers, loading continues
         after this function returns, and functions that use the partition raise.

@@ -239,11 +239,11 @@ class _Reverse(Function):
     def forward(owner: Any, call: Any, *tensors: Any) -> Any:
         """Compute the outputs and the rule's residuals."""
         if not call.recorded:
-            leaves = call.taken(owner.compute(call, call.arguments(tensors)))
+            leaves = call.taken(owner._compute(call, call.arguments(tensors)))
             return tuple(map(call.spread, leaves))
         apart = tuple(map(_detached, tensors))
         with enable_grad():
-            leaves = call.taken(owner.compute(call, call.arguments(apart)))
+            leaves = call.taken(owner._compute(call, call.arguments(apart)))
         leaves = [call.spread(leaf) for leaf in leaves]
         call.close(leaves)
         return tuple(_detached(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves)
@@ -262,15 +262,15 @@ class _Reverse(Function):
         if is_recording() or levels_of(*[tensor._payload for tensor in ctx.saved_tensors]):
             # run the rule again, since derivatives also go through the residuals
             call = _Call(call.arguments(_led(ctx.saved_tensors)), call.fixed)
-            ctx.owner.compute(call, call.args)
+            ctx.owner._compute(call, call.args)
             cotangents = _led(cotangents)
-        grads = ctx.owner.pulled(call, ctx.call.structure(list(cotangents)))
+        grads = ctx.owner._pulled(call, ctx.call.structure(list(cotangents)))
         return (None, None, *ctx.call.flat(grads, f"the reverse rule of {ctx.owner.name}"))
 
     @classmethod
     def closes_over(cls, owner: Any, edges: Sequence[Any]) -> bool:
         """Return whether the rule uses tensors from outside that require a gradient."""
-        return names_recorded(owner.rules(), edges)
+        return names_recorded(owner._rules(), edges)
 
 
 class _Forward(_Reverse):
@@ -286,7 +286,7 @@ class _Forward(_Reverse):
 
         def pushed(*tangents: Any) -> Any:
             with _transposed_by(tangents):
-                made = owner.pushed(call, tensors, tangents)
+                made = owner._pushed(call, tensors, tangents)
             return tuple(t for t, g in zip(made, cotangents, strict=True) if g is not None)
 
         _, pull = vjp(pushed, *map(zeros_like, tensors))
@@ -298,7 +298,7 @@ class _Forward(_Reverse):
         directions = [
             zeros_like(x) if t is None else t for x, t in zip(tensors, tangents[2:], strict=True)
         ]
-        made = ctx.owner.pushed(ctx.call, tensors, directions)
+        made = ctx.owner._pushed(ctx.call, tensors, directions)
         # an output without a derivative may get a tangent of zeros, which counts as none here
         return tuple([t if is_differentiable(t._payload.dtype) else None for t in made])
 
@@ -366,18 +366,18 @@ class custom_vjp:
         """
         self.fwd, self.bwd, self.materialize = fwd, bwd, materialize_grads
 
-    def rules(self) -> tuple[Any, ...]:
+    def _rules(self) -> tuple[Any, ...]:
         """Return the functions that define the derivatives."""
         return self.fwd, self.bwd
 
-    def compute(self, call: Any, args: tuple[Any, ...]) -> Any:
+    def _compute(self, call: Any, args: tuple[Any, ...]) -> Any:
         """Return the output; the residuals are left in `call`."""
         assert self.fwd is not None
         made = self.fwd(*args)
         output, call.kept = _pair(self.name, made, "kept")
         return output
 
-    def pulled(self, call: Any, cotangents: Any) -> Any:
+    def _pulled(self, call: Any, cotangents: Any) -> Any:
         """Return the gradients."""
         assert self.bwd is not None
         fixed = [call.args[i] for i in self.fixed]
@@ -391,10 +391,10 @@ class custom_vjp:
             )
         call = _Call(args, self.fixed)
         kind = _Reverse if self.rule is None else _Both
-        made = kind.apply(self, call, *_beside(self.rules(), call))
+        made = kind.apply(self, call, *_beside(self._rules(), call))
         return call.given(made)
 
-    def pushed(self, call: Any, tensors: Any, tangents: Any) -> tuple[Any, ...]:
+    def _pushed(self, call: Any, tensors: Any, tangents: Any) -> tuple[Any, ...]:
         """Return the tangents of the outputs, from those of the tensors among the arguments."""
         assert self.rule is not None
         args = call.arguments(tensors)
@@ -450,15 +450,15 @@ class custom_jvp:
         self.rule = rule
         return rule
 
-    def rules(self) -> tuple[Any, ...]:
+    def _rules(self) -> tuple[Any, ...]:
         """Return the functions that define the derivatives."""
         return (self.rule,)
 
-    def compute(self, call: Any, args: tuple[Any, ...]) -> Any:
+    def _compute(self, call: Any, args: tuple[Any, ...]) -> Any:
         """Return the output."""
         return self.func(*args)
 
-    pushed = custom_vjp.pushed
+    _pushed = custom_vjp._pushed
 
     def __call__(self, *args: Any) -> Any:
         """Call the function."""
@@ -469,7 +469,7 @@ class custom_jvp:
         call = _Call(args, self.fixed)
         if is_linear(call.tensors):
             return self.func(*args)
-        made = _Forward.apply(self, call, *_beside(self.rules(), call))
+        made = _Forward.apply(self, call, *_beside(self._rules(), call))
         return call.given(made)
 
 

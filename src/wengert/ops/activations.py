@@ -116,7 +116,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
     Parameters
     ----------
     %(floating_input)s
-    negative_slope : float. The factor of what is not positive.
+    negative_slope : float. The slope for elements that are not positive.
 
     Returns
     -------
@@ -242,7 +242,7 @@ def mish(input: Any, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def gelu(input: Any, *, approximate: str = "none", out: Any = None) -> Any:
-    """Return the input times the standard normal distribution function of it, element by element.
+    """Return the input times the standard normal distribution function at it, element by element.
 
     Parameters
     ----------

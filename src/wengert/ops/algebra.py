@@ -267,7 +267,7 @@ def triangular_solve(
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """Return the triangular factors of matrices with exchanged rows: see `linalg.lu_factor`.
 
-    `linalg.lu` returns the factors each by itself.
+    `linalg.lu` returns the factors separately.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def lu_unpack(
     *,
     out: Any = None,
 ) -> Any:
-    """Return the factors from `linalg.lu_factor`, each by itself.
+    """Unpack the factors from `linalg.lu_factor`.
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     ----------
     x1, x2 : Tensor. They broadcast against each other.
     dim : int. The dimension of the vectors.
-    eps : float. The least norm: what is below counts as `eps`, and not in the derivative, as in
+    eps : float. The least norm: smaller norms count as `eps`, with a derivative of 0, as in
         PyTorch.
 
     Returns

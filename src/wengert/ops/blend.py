@@ -151,7 +151,7 @@ def _same_dtype(x: Any, other: Any, name: str) -> None:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
-    """Return the point between two tensors that a weight says: ``input + weight * (end - input)``.
+    """Interpolate linearly between two tensors: ``input + weight * (end - input)``.
 
     Parameters
     ----------

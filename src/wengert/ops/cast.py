@@ -220,7 +220,7 @@ def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
 def to_sparse(
     input: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None
 ) -> Any:
-    """Return the tensor with only those elements stored that are not zero.
+    """Return a sparse tensor that stores only the nonzero elements.
 
     Parameters
     ----------

@@ -173,7 +173,7 @@ def randperm(
 
 @export("wengert", "Tensor")
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
-    """Return ones with the probabilities in a tensor, zeros otherwise.
+    """Draw ones with the given probabilities, and zeros otherwise.
 
     Parameters
     ----------

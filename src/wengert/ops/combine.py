@@ -128,7 +128,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 @export("Tensor")
 def sum_to_size(input: Any, *size: Any) -> Any:
-    """Return the sum over what broadcasting a shape to the tensor's would repeat.
+    """Return the sum over the dimensions that broadcasting would expand.
 
     Parameters
     ----------

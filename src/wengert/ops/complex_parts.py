@@ -20,7 +20,7 @@ REQUIRES = (_records,)
 
 @export("wengert", "Tensor")
 def angle(input: Any, *, out: Any = None) -> Any:
-    """Return the angle of complex numbers, from -pi to pi; of real ones 0, or pi for negative ones.
+    """Return the angle of complex numbers, from -pi to pi; for real ones 0, or pi if negative.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def angle(input: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor", "Tensor_")
 def conj_physical(input: Any, *, out: Any = None) -> Any:
-    """Return the complex conjugate, in memory of its own; a real tensor itself.
+    """Return the complex conjugate as a copy; a real tensor itself.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def resolve_conj(input: Any) -> Any:
-    """Return the tensor itself: no conjugation is ever put off here.
+    """Return the tensor itself: conjugation is never lazy here.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def resolve_conj(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def resolve_neg(input: Any) -> Any:
-    """Return the tensor itself: no negation is ever put off here.
+    """Return the tensor itself: negation is never lazy here.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def resolve_neg(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def is_conj(input: Any) -> bool:
-    """Return whether conjugation was put off: False, always.
+    """Return False: conjugation is never lazy.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def is_conj(input: Any) -> bool:
 
 @export("wengert", "Tensor")
 def is_neg(input: Any) -> bool:
-    """Return whether negation was put off: False, always.
+    """Return False: negation is never lazy.
 
     Examples
     --------

@@ -102,8 +102,7 @@ def _copying(made: Callable[..., Any], name: str, example: str, result: str) -> 
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the parts that `{stem}` gives, each of which may be written to.
 
-        PyTorch's parts share the memory of `input`, so that of the two only one may be written
-        to; these are copies.
+        In PyTorch the parts share the memory of `input`; here they are copies.
 
         Parameters
         ----------

@@ -43,7 +43,7 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Any:
-    """Return minus the logarithm of the likelihood of labels, however they are spread over time.
+    """Return the negative log-likelihood of labels, over all their alignments in time.
 
     Parameters
     ----------

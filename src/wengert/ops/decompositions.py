@@ -178,7 +178,7 @@ def _samples(A: Any, op: str) -> Any:
 def svd_lowrank(
     A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None
 ) -> tuple[Any, Any, Any]:
-    """Return the largest singular values and their vectors, nearly, by random projections.
+    """Approximate the largest singular values and their vectors by random projections.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def svd_lowrank(
 def pca_lowrank(
     A: Any, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Any, Any, Any]:
-    """Return principal components, nearly, by random projections.
+    """Return approximate principal components, by random projections.
 
     Parameters
     ----------

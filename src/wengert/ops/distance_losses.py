@@ -166,7 +166,7 @@ def triplet_margin_with_distance_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable with respect to all three, as far as the function is.
+    Tensor: The loss; differentiable with respect to all three where the function is.
 
     Raises
     ------

@@ -116,7 +116,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
 
     Returns
     -------
-    Tensor: Of shape (N * (N - 1) / 2,): what is above the diagonal of the matrix of distances, row
+    Tensor: Of shape (N * (N - 1) / 2,): the part of the matrix of distances above its diagonal, row
         by row. Differentiable, to any order; where points coincide, the gradient is 0.
 
     Raises

@@ -68,7 +68,7 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
 
 def _rows(name: str, dims: tuple[int, int]) -> Any:
     def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-        """Whole channels set to 0 at random, and the others scaled accordingly.
+        """Set whole channels to 0 at random, and scale the others accordingly.
 
         Parameters
         ----------

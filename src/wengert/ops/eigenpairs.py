@@ -27,8 +27,8 @@ def lobpcg(
     """Return the largest or smallest eigenvalues of ``A x = λ B x``, and their eigenvectors.
 
     The symmetric part of `A` counts. Matrices are decomposed as a whole, so results are as exact as
-    those of `wengert.linalg.eigh`: what steers PyTorch's iteration (`n`, `iK`, `niter`, `tol`,
-    `method`, the values of `X`) is accepted and has no effect.
+    those of `wengert.linalg.eigh`. The arguments that steer PyTorch's iteration (`n`, `iK`,
+    `niter`, `tol`, `method`, the values of `X`) have no effect.
 
     Parameters
     ----------

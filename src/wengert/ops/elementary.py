@@ -118,7 +118,7 @@ def positive(input: Any) -> Any:
 
     Raises
     ------
-    RuntimeError: If the tensor consists of bools.
+    RuntimeError: If the tensor is bool.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def positive(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def isreal(input: Any) -> Any:
-    """Return whether the imaginary part of each element is 0, which holds for all of a real tensor.
+    """Return whether the imaginary part of each element is 0; true for all of a real tensor.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If the shapes do not broadcast, or `out` is of another dtype.
+    RuntimeError: If the shapes do not broadcast, or `out` has another dtype.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def frexp(input: Any, *, out: Any = None) -> Any:
     Returns
     -------
     return_types.frexp: A named tuple ``(mantissa, exponent)``. The mantissa is differentiable, to
-        any order (the exponent counts as constant); the exponent is of int32.
+        any order (the exponent counts as constant); the exponent is int32.
 
     Raises
     ------
@@ -310,7 +310,7 @@ def nan_to_num(
 
 @export("wengert", "Tensor", "Tensor_")
 def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
-    """Return the nearest number with so many decimal places, halves to even, element by element.
+    """Round to a number of decimal places, halves to even, element by element.
 
     Parameters
     ----------

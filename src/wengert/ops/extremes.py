@@ -227,7 +227,7 @@ def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
 def aminmax(
     input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None, axis: Any = None
 ) -> Any:
-    """Return the smallest and the largest elements, of all or along a dimension.
+    """Return the smallest and the largest elements, overall or along a dimension.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def argmax(
     Raises
     ------
     IndexError: If there is no element to choose from, or the dimension is out of range.
-    RuntimeError: If the input is of bools.
+    RuntimeError: If the input is bool.
 
     Examples
     --------
@@ -320,7 +320,7 @@ def argmin(
     Raises
     ------
     IndexError: If there is no element to choose from, or the dimension is out of range.
-    RuntimeError: If the input is of bools.
+    RuntimeError: If the input is bool.
 
     Examples
     --------

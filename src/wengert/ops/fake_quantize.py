@@ -43,7 +43,7 @@ def _on_grid(op: str, x: Any, scale: Any, zero_point: Any, low: Any, high: Any) 
 def fake_quantize_per_tensor_affine(
     input: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int
 ) -> Any:
-    """Return the nearest multiples of a step, of which only some are allowed.
+    """Round to the nearest multiples of a step, within a range.
 
     An integer ``q`` stands for ``(q - zero_point) * scale``.
 
@@ -81,7 +81,7 @@ def fake_quantize_per_tensor_affine(
 def fake_quantize_per_channel_affine(
     input: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
 ) -> Any:
-    """Do as `fake_quantize_per_tensor_affine`, with a step for each position of a dimension.
+    """`fake_quantize_per_tensor_affine` with a step for each position of a dimension.
 
     Parameters
     ----------

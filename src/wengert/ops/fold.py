@@ -107,7 +107,7 @@ def fold(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Any:
-    """Return images that add up columns, each at its block: the transpose of `unfold`.
+    """Add up columns at their blocks of an image: the transpose of `unfold`.
 
     Parameters
     ----------

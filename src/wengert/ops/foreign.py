@@ -24,10 +24,10 @@ from wengert.tape.sites import warn
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
     """Return a tensor over the memory of another library's, by the DLPack protocol.
 
-    What is written to one appears in the other; writes of the other library are not seen by the
-    check for saved values that were changed in place. Memory that the other library says is not to
-    be written to raises when it is, and so does that of an object that knows the protocol's first
-    version alone, which does not tell, like JAX's arrays. That of a bare capsule may be written to.
+    Writes to one appear in the other. The check for saved values that were modified in place does
+    not see writes of the other library. Memory is read-only if the other library says so, or if it
+    supports only the protocol's first version, which cannot say (JAX's arrays). That of a bare
+    capsule is writable.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def frombuffer(
 
     Parameters
     ----------
-    buffer : object. Bytes, a bytearray, an array, a memory map. What is written to one appears in
-        the other; what is not to be written to raises when it is.
+    buffer : object. Bytes, a bytearray, an array, a memory map. Writes to one appear in the other;
+        writing to read-only memory raises.
     dtype : dtype. The dtype of its bytes, in this machine's byte order.
     count : int. The number of elements; a negative number means all.
     offset : int. Bytes to skip at the beginning.

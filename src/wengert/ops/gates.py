@@ -49,7 +49,7 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
     Examples
     --------
     >>> wg.nn.functional.hardswish(wg.tensor([-4.0, 1.0, 4.0]))
-    tensor([-0.0000,  0.6667,  4.0000])
+    tensor([-0.0000, 0.6667, 4.0000])
     """
     x = real_input(input, "hardswish", "hardswish_cpu", floating=True)
     return _made("hardswish", x, inplace)
@@ -113,7 +113,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     Parameters
     ----------
     input : Tensor. Of a real dtype.
-    threshold, value : float. The threshold, and what stands for the elements that are not above it.
+    threshold, value : float. The threshold, and the value for elements that are not above it.
 
     %(returns_smooth_result)s
 

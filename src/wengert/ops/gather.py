@@ -280,7 +280,8 @@ def scatter(
     %(input, dim, places)s
     src : Tensor or number. The values; a tensor of at least the shape of `index` (a number also as
         `value`).
-    reduce : {"add", "multiply"}, optional. Whether to add to what is there, or multiply by it.
+    reduce : {"add", "multiply"}, optional. Whether to add to the elements, or to multiply them,
+        instead of replacing them.
 
     Returns
     -------

@@ -31,10 +31,11 @@ _READS = "it reads the state of a generator of random numbers"
 
 @export("wengert")
 class Generator:
-    """A stream of random numbers with a state of its own, the one that PyTorch has on a CPU.
+    """A stream of random numbers with its own state.
 
-    The same seed gives the same numbers as in PyTorch, and states can be exchanged with it. A
-    generator may be used by several threads; what each of them gets then depends on their timing.
+    The same seed gives the numbers that PyTorch draws on a CPU, and states can be exchanged with
+    it. Several threads may share a generator; which numbers each of them gets depends on their
+    timing.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Start again from a seed that nobody can foretell, and return it.
+        """Start again from an unpredictable seed, and return it.
 
         Examples
         --------
@@ -310,7 +311,7 @@ def set_rng_state(new_state: Any) -> None:
 @export("wengert")
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
-    """Return a context after which the default generator has its state from before.
+    """Return a context that restores the state of the default generator at its end.
 
     Parameters
     ----------

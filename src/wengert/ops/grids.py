@@ -128,7 +128,7 @@ def _check(x: Any, points: Any, mode: str) -> None:
 def grid_sampler(
     input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Any:
-    """`grid_sample` with numbers for the modes, in the order in which they are listed there.
+    """`grid_sample` with numbers for the modes, in the order of its list.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def grid_sampler_3d(
 
 @export("nn.functional")
 def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
-    """Return the grid of points that affine maps take the points of planes or volumes to.
+    """Return the points of planes or volumes, moved by affine maps.
 
     Parameters
     ----------

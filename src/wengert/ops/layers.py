@@ -172,7 +172,7 @@ def _pair(
     """Return a dropout of the main namespace, and its in-place form."""
 
     def call(input: Any, p: float, train: bool) -> Any:
-        """`nn.functional.{of}` of a tensor that is left as it is.
+        """`nn.functional.{of}` on a copy of the tensor.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ export("wengert")(
 
 @export("wengert")
 def celu(input: Any, alpha: float = 1.0) -> Any:
-    """`nn.functional.celu` of a tensor that is left as it is.
+    """`nn.functional.celu` on a copy of the tensor.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def celu_(input: Any, alpha: float = 1.0) -> Any:
 
 @export("wengert")
 def selu(input: Any) -> Any:
-    """`nn.functional.selu` of a tensor that is left as it is.
+    """`nn.functional.selu` on a copy of the tensor.
 
     Examples
     --------

@@ -199,7 +199,7 @@ def new_empty_strided(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Return uninitialised memory of a tensor's dtype, with these steps between its elements.
+    """Return an uninitialised tensor of this tensor's dtype with these strides.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def new_full(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Return one value everywhere, of any shape and of a tensor's dtype.
+    """Return a tensor of any shape filled with one value, in this tensor's dtype.
 
     Examples
     --------

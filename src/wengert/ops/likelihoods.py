@@ -75,7 +75,7 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Any:
-    """Return the negative logarithm of the likelihood of values, by normal distributions.
+    """Return the negative log-likelihood of values under normal distributions.
 
     Parameters
     ----------

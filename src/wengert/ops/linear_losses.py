@@ -26,7 +26,7 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Any:
-    """Return the `cross_entropy` of the logits that `linear` makes of the input.
+    """Return the `cross_entropy` of the logits that `linear` computes from the input.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def mse_loss(
     ------
     ValueError: For another reduction, or weights of another shape.
     %(error_broadcast)s
-    NotImplementedError: If neither is of a floating dtype.
+    NotImplementedError: If neither has a floating dtype.
 
     Examples
     --------

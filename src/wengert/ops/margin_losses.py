@@ -37,7 +37,7 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return ``max(0, -target * (input1 - input2) + margin)``: which of two is to rank higher.
+    """Return ``max(0, -target * (input1 - input2) + margin)``: which of two should rank higher.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def hinge_embedding_loss(
     Parameters
     ----------
     input : Tensor. Distances.
-    target : Tensor. 1 for what is alike, -1 for what is not.
+    target : Tensor. 1 for similar pairs, -1 for dissimilar ones.
     margin : float. The least distance of dissimilar pairs.
     %(reduction)s
 
@@ -224,11 +224,14 @@ def multi_margin_loss(
 ) -> Any:
     """Return how far the other classes' scores come within `margin` of the right one.
 
+    That is the sum of ``max(0, margin - input[target] + input[j]) ** p`` over the other classes j,
+    divided by the number of classes.
+
     Parameters
     ----------
     input : Tensor. Scores, of shape (n, classes) or (classes,).
     target : Tensor. The right classes, int64, of shape (n,) or ().
-    p : {1, 2}. The power of each lack.
+    p : {1, 2}. The exponent of the terms.
     margin : float. The margin by which the right score should be higher.
     weight : Tensor, optional. A factor for each class, of the right ones.
     %(reduction, returns_score_loss)s

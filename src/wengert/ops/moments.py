@@ -40,7 +40,7 @@ def var(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """Return the variance of the elements, of all of them or along dimensions.
+    """Return the variance of the elements, overall or along dimensions.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def var(
 
     Raises
     ------
-    RuntimeError: If the input is of an integer dtype or bool.
+    RuntimeError: If the input is an integer or bool tensor.
     %(error_dims)s
     TypeError: If both `unbiased` and `correction` are given.
 
@@ -87,7 +87,7 @@ def std(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """Return the standard deviation of the elements, of all of them or along dimensions.
+    """Return the standard deviation of the elements, overall or along dimensions.
 
     Where it is 0, its derivative is 0. The arguments are those of `var`.
 
@@ -193,7 +193,7 @@ def vector_norm(
     out: Any = None,
     axis: Any = None,
 ) -> Any:
-    """Return the norm of the elements as a vector, of all of them or along dimensions.
+    """Return the norm of the elements as a vector, overall or along dimensions.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def softmax(
 def log_softmax(
     input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None, out: Any = None
 ) -> Any:
-    """Return the logarithm of `softmax`, computed without a detour that could over- or underflow.
+    """Return the logarithm of `softmax`, without overflow or underflow.
 
     Parameters
     ----------

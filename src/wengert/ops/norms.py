@@ -30,7 +30,7 @@ def norm(
     out: Any = None,
     dtype: Any = None,
 ) -> Any:
-    """Return the norm of the elements as a vector, of all of them or along dimensions.
+    """Return the norm of the elements as a vector, overall or along dimensions.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 
 @export("wengert", "Tensor", "Tensor_")
 def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
-    """Return a copy in which parts that are too long are scaled down.
+    """Return a copy with slices that are too long scaled down.
 
     Parameters
     ----------

@@ -207,7 +207,7 @@ def quantile(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """Return the quantiles of the elements, of all of them or along a dimension.
+    """Return the quantiles of the elements, overall or along a dimension.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
 
 @export("wengert", "nn.functional")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """Return channels spread over places: (..., c·r², h, w) becomes (..., c, h·r, w·r).
+    """Rearrange channels into pixels: (..., c·r², h, w) becomes (..., c, h·r, w·r).
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 
 @export("wengert", "nn.functional")
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """Return places gathered into channels: (..., c, h·r, w·r) becomes (..., c·r², h, w).
+    """Rearrange pixels into channels: (..., c, h·r, w·r) becomes (..., c·r², h, w).
 
     Parameters
     ----------

@@ -281,7 +281,7 @@ def adjoint(input: Any) -> Any:
 
     Parameters
     ----------
-    input : Tensor. Of at least two dimensions, of which the last two are the matrices', or of none.
+    input : Tensor. Matrices, in the last two dimensions; or a tensor without dimensions.
 
     Returns
     -------

@@ -82,7 +82,7 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """Return a copy in which positions of a dimension have one value.
+    """Return a copy with positions of a dimension filled with one value.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 
     Raises
     ------
-    IndexError: If there is no such dimension or position, or the index is not of int64.
+    IndexError: If there is no such dimension or position, or the index is not int64.
     RuntimeError: If `index` has more than one dimension, or `value` has any.
 
     Examples
@@ -152,7 +152,7 @@ def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Form:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None) -> Any:
-    """Return a copy in which positions of a dimension are those of another tensor.
+    """Return a copy with positions of a dimension replaced by those of another tensor.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
-    """Return a copy in which the elements where a mask holds are those of another tensor, in order.
+    """Return a copy with the elements under a mask replaced by those of another tensor, in order.
 
     Parameters
     ----------
@@ -270,7 +270,8 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     %(input)s
     index : Tensor. The positions, of int64; negative ones count from the end.
     source : Tensor. The values: as many as `index` has elements.
-    accumulate : bool. Whether to add to what is there; elements that are named twice get both.
+    accumulate : bool. Whether to add to the elements instead of replacing
+        them; elements that are named twice get both.
 
     Returns
     -------
@@ -280,7 +281,7 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     Raises
     ------
     IndexError: If a position is out of range, or the numbers of elements differ.
-    RuntimeError: If the dtypes differ, or the index is not of int64.
+    RuntimeError: If the dtypes differ, or the index is not int64.
 
     Examples
     --------

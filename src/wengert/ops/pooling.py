@@ -217,7 +217,7 @@ def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         """Return ``sum(x ** p) ** (1 / p)`` of each window of the last {dims}.
 
-        Powers are of the elements as they are, not of their absolute values.
+        The powers are those of the elements, not of their absolute values.
 
         Parameters
         ----------
@@ -312,7 +312,7 @@ def local_response_norm(
     """Return elements divided by the mean square of their neighbours in other channels, to a power.
 
     The divisor is ``(k + alpha * mean) ** beta``, where `mean` is that of `size` channels around
-    the element's own; channels that are not there count as 0.
+    the element's own; missing channels count as 0.
 
     Parameters
     ----------

@@ -195,10 +195,9 @@ def normal(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Return random numbers, normal with these means and standard deviations.
+    """Draw random numbers, normal with these means and standard deviations.
 
-    The result does not depend on `mean` and `std` as far as gradients go; write
-    ``mean + std * randn(...)`` if it should.
+    No gradient flows to `mean` and `std`; if it should, write ``mean + std * randn(...)``.
 
     Parameters
     ----------

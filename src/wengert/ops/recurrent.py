@@ -98,9 +98,10 @@ def rnn_relu_cell(
 def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
     """Return one step of a gated recurrent unit.
 
-    With r, z and n as the gates, whose parts of the weights and biases stand in this order,
-    ``r = sigmoid(w_ir x + b_ir + w_hr h + b_hr)``, z alike,
-    ``n = tanh(w_in x + b_in + r * (w_hn h + b_hn))``, and the result is ``(1 - z) * n + z * h``.
+    The result is ``(1 - z) * n + z * h`` with the gates
+    ``r = sigmoid(w_ir x + b_ir + w_hr h + b_hr)``, z likewise, and
+    ``n = tanh(w_in x + b_in + r * (w_hn h + b_hn))``. Weights and biases hold the parts of r, z and
+    n in this order.
 
     Parameters
     ----------
@@ -133,9 +134,9 @@ def lstm_cell(
 ) -> tuple[Any, Any]:
     """Return one step of a network with long short-term memory.
 
-    With i, f, g and o as the gates, whose parts of the weights and biases stand in this order,
-    ``i = sigmoid(w_ii x + b_ii + w_hi h + b_hi)``, f and o alike, g with tanh in place of sigmoid,
-    the next cell state is ``f * c + i * g``, and the next hidden state ``o * tanh`` of that.
+    The next cell state is ``c = f * c + i * g``, the next hidden state ``o * tanh(c)``, with the
+    gates ``i = sigmoid(w_ii x + b_ii + w_hi h + b_hi)``, f and o likewise, and g with tanh instead
+    of sigmoid. Weights and biases hold the parts of i, f, g and o in this order.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def sum(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """Return the sum of the elements, of all of them or along dimensions.
+    """Return the sum of the elements, overall or along dimensions.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def mean(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """Return the mean of the elements, of all of them or along dimensions.
+    """Return the mean of the elements, overall or along dimensions.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def mean(
 
     Raises
     ------
-    RuntimeError: If the input is of an integer dtype or bool and no `dtype` is given.
+    RuntimeError: If the input is an integer or bool tensor and no `dtype` is given.
     %(error_dims)s
 
     Examples
@@ -170,7 +170,7 @@ def prod(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """Return the product of the elements, of all of them or along one dimension.
+    """Return the product of the elements, overall or along one dimension.
 
     The derivative is exact where elements are 0, too, to any order.
 
@@ -222,7 +222,7 @@ def _of_scalar(dim: Any, name: str) -> tuple[int, ...]:
 def any(
     input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
-    """Return whether any element is other than 0, of all or along dimensions.
+    """Return whether any element is nonzero, overall or along dimensions.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def any(
 def all(
     input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
-    """Return whether all elements are other than 0, all there are or all along dimensions.
+    """Return whether all elements are nonzero, overall or along dimensions.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _truth(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
 
 @export("wengert", "Tensor")
 def count_nonzero(input: Any, dim: Any = None, *dims: Any, **names: Any) -> Any:
-    """Return the number of elements other than 0, of all or along dimensions.
+    """Count the nonzero elements, overall or along dimensions.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def _sample(draw: Callable[..., Any], *tensors: Any) -> Any:
 
 @export("wengert")
 def poisson(input: Any, generator: Any = None) -> Any:
-    """Return numbers of the Poisson distribution.
+    """Draw numbers from the Poisson distribution.
 
     Parameters
     ----------
@@ -89,13 +89,13 @@ def poisson(input: Any, generator: Any = None) -> Any:
 
 @export("wengert")
 def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
-    """Return numbers of the binomial distribution.
+    """Draw numbers from the binomial distribution.
 
     Parameters
     ----------
     count : Tensor. Numbers of trials, of dtype float32 or float64.
-    prob : Tensor. Probabilities, of the same dtype; the shapes broadcast. The result depends on
-        neither as far as gradients go.
+    prob : Tensor. Probabilities, of the same dtype; the shapes broadcast. No gradient flows to
+        either.
     %(where_to_draw)s
 
     Returns

@@ -275,7 +275,7 @@ def tensor_split(
     indices: Any = None,
     sections: Any = None,
 ) -> tuple[Any, ...]:
-    """Return consecutive parts of a dimension, as equal as can be or divided at given positions.
+    """Return consecutive parts of a dimension, as equal as possible or divided at given positions.
 
     Parameters
     ----------

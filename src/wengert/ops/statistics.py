@@ -36,7 +36,7 @@ def nansum(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """Return the sum of the elements that are not NaN, of all of them or along dimensions.
+    """Return the sum of the elements that are not NaN, overall or along dimensions.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def nanmean(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """Return the mean of the elements that are not NaN, of all of them or along dimensions.
+    """Return the mean of the elements that are not NaN, overall or along dimensions.
 
     Parameters
     ----------

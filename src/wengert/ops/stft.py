@@ -246,7 +246,7 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Any:
-    """Return the signal whose `stft` comes nearest to the given one.
+    """Return the signal whose `stft` is closest to the given one.
 
     Parameters
     ----------

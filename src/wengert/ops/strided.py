@@ -58,8 +58,8 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     """Return a view of the tensor's memory with any sizes and strides.
 
     The memory is that of the tensor's base: a view of ``x[1:]`` may reach ``x[0]``, by
-    ``storage_offset=0``. Elements of the view may share places, and then it must not be written to
-    by operations that PyTorch refuses there.
+    ``storage_offset=0``. Elements of the view may overlap; then writes that PyTorch refuses are
+    refused.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dic
     """The parameters of the view by strides, checked; it may reach beyond `x`, not its base."""
     sizes, strides = _ints(size, "size", 1), _ints(stride, "stride", 2)
     if isinstance(x._payload, Lifted) and x._payload.traced:
-        untraced("as_strided() goes by where its argument lies in memory")
+        untraced("as_strided() depends on how its argument lies in memory")
     elif isinstance(x._payload, Lifted) and not _has_place(x._payload):
         raise RuntimeError(
             "as_strided: a tensor inside of vmap or jvp has no single place in memory, and strides "
@@ -411,7 +411,7 @@ def view_dtype(x: Any, dtype: Any) -> Any:
                 "view(dtype) is not supported under a transform, where a tensor has no place in "
                 "memory: take the view outside of it, or convert the values with to(dtype)"
             )
-        untraced("view(dtype) shows the bytes of its argument")
+        untraced("view(dtype) reinterprets the bytes of its argument")
     array, kind = _memory(x), dtype.numpy
     have, want = array.itemsize, kind.itemsize
     names = f"{dtype_name(array)} as {long_name(kind)} (different element sizes)"
@@ -458,7 +458,7 @@ def empty_strided(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Return a tensor whose elements are whatever the memory holds, with these steps between them.
+    """Return an uninitialised tensor with these strides.
 
     Parameters
     ----------
@@ -490,7 +490,7 @@ def empty_strided(
 
 @export("wengert")
 def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Any:
-    """Return what `empty_strided` does for dimensions that lie in memory in another order.
+    """Return an uninitialised tensor whose dimensions lie in memory in a given order.
 
     Parameters
     ----------

@@ -258,7 +258,7 @@ def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = Non
 
 @export("wengert", "Tensor")
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """Return the tensor turned by quarters in the plane of two dimensions.
+    """Rotate by multiples of 90 degrees in the plane of two dimensions.
 
     Parameters
     ----------

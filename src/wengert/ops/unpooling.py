@@ -108,7 +108,7 @@ def _max_unpool(d: int) -> Callable[..., Any]:
         padding: Any = 0,
         output_size: Any = None,
     ) -> Any:
-        """Zeros with the elements of a max pooling where they were: a partial inverse.
+        """Put the results of a max pooling back in their places, among zeros: a partial inverse.
 
         Parameters
         ----------

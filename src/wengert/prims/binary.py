@@ -458,7 +458,7 @@ def _logical(name: str, kernel: Any, sign: str, doc: str, result: str) -> None:
 
 _logical("logical_and", np.logical_and, "&", "whether both are non-zero", "[ True, False]")
 _logical("logical_or", np.logical_or, "|", "whether either is non-zero", "[True, True]")
-_logical("logical_xor", np.logical_xor, "^", "whether just one is non-zero", "[False,  True]")
+_logical("logical_xor", np.logical_xor, "^", "whether exactly one is non-zero", "[False,  True]")
 
 
 def _bitwise(name: str, kernel: Any, doc: str, result: str) -> None:

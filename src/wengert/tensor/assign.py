@@ -345,7 +345,14 @@ def last_named(self: Any, indices: tuple[Any, ...], value: Any) -> Any:
 
 
 def where(self: Any, condition: Any, other: Any) -> Any:
-    """Return this tensor where `condition` holds, and `other` elsewhere (see `wengert.where`)."""
+    """Return this tensor where `condition` holds, and `other` elsewhere (see `wengert.where`).
+
+    Examples
+    --------
+    >>> x = wg.tensor([-1.0, 2.0])
+    >>> x.where(x > 0, 0.0)
+    tensor([0., 2.])
+    """
     return choose(condition, self, other)
 
 

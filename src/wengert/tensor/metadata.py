@@ -48,7 +48,13 @@ class TensorMetadata(StorageMethods):
         return tuple.__new__(Size, self._payload.shape)
 
     def size(self, dim: int | None = None) -> Any:
-        """Return the shape, or the size of one dimension."""
+        """Return the shape, or the size of one dimension.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).size(), wg.zeros(2, 3).size(-1)
+        (torch.Size([2, 3]), 3)
+        """
         return self.shape if dim is None else self._payload.shape[normal_dim(dim, self.ndim)]
 
     @property
@@ -94,7 +100,13 @@ class TensorMetadata(StorageMethods):
         return int(self._payload.nbytes)
 
     def stride(self, dim: int | None = None) -> Any:
-        """Return the strides, in elements, or the stride of one dimension."""
+        """Return the strides, in elements, or the stride of one dimension.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).stride(), wg.zeros(2, 3).stride(0)
+        ((3, 1), 3)
+        """
         steps = steps_of(self._payload)
         return steps if dim is None else steps[normal_dim(dim, self.ndim)]
 
@@ -140,6 +152,11 @@ class TensorMetadata(StorageMethods):
         ----------
         memory_format : memory_format. The order of the elements; default: the last dimension varies
             fastest.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).is_contiguous(), wg.zeros(2, 3).t().is_contiguous()
+        (True, False)
         """
         order = check_memory_format(memory_format, "is_contiguous")
         return is_in_format(self._payload, order)
@@ -153,7 +170,13 @@ class TensorMetadata(StorageMethods):
         return _address_of(memory_of(self._array()))
 
     def storage_offset(self) -> int:
-        """Return the position of the first element in the storage."""
+        """Return the position of the first element in the storage.
+
+        Examples
+        --------
+        >>> wg.arange(6)[2:].storage_offset()
+        2
+        """
         root = memory_of(root_of(self))
         if root is None or not shares_owner(memory_of(self._payload), root):
             return 0

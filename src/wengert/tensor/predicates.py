@@ -77,7 +77,7 @@ def get_device(input: Tensor) -> int:
 
 
 def typename(obj: Any, /) -> str:
-    """Return the name of an object's type; for a tensor, the one that includes its dtype.
+    """Return the name of an object's type; for a tensor with its dtype.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def promote_types(type1: Any, type2: Any) -> dtype:
 
 
 def can_cast(from_: Any, to: Any) -> bool:
-    """Return whether type promotion allows a conversion, which excludes a lower category.
+    """Return whether type promotion allows a conversion: not to a lower category.
 
     Parameters
     ----------

@@ -165,7 +165,13 @@ class Tensor(
         raise RuntimeError("Deleting requires_grad is not allowed: set it to False")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return the tensor; a non-leaf only accepts True."""
+        """Set `requires_grad` and return the tensor; a non-leaf only accepts True.
+
+        Examples
+        --------
+        >>> wg.ones(2).requires_grad_()
+        tensor([1., 1.], requires_grad=True)
+        """
         if not requires_grad or self.is_leaf:
             self.requires_grad = requires_grad
         return self
@@ -263,6 +269,15 @@ class Tensor(
         Raises
         ------
         RuntimeError: If the tensor does not require a gradient.
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+        >>> h = x * 3
+        >>> h.retain_grad()
+        >>> (h**2).sum().backward()
+        >>> h.grad
+        tensor([ 6., 12.])
         """
         hooks.retain_grad(self)
 
@@ -389,6 +404,12 @@ class Tensor(
         Raises
         ------
         RuntimeError: If it is a view: use `detach`.
+
+        Examples
+        --------
+        >>> y = wg.ones(2, requires_grad=True) * 2
+        >>> y.detach_().requires_grad
+        False
         """
         if self._is_view():
             raise RuntimeError(
@@ -523,6 +544,11 @@ class Tensor(
         Raises
         ------
         RuntimeError: If there are more elements, or none.
+
+        Examples
+        --------
+        >>> wg.tensor([2.5]).item()
+        2.5
         """
         if self._payload.size != 1:
             raise RuntimeError(
@@ -533,7 +559,13 @@ class Tensor(
         return self._payload.item()
 
     def tolist(self) -> Any:
-        """Return the values as nested lists of Python numbers; a number for a 0-d tensor."""
+        """Return the values as nested lists of Python numbers; a number for a 0-d tensor.
+
+        Examples
+        --------
+        >>> wg.arange(4).reshape(2, 2).tolist()
+        [[0, 1], [2, 3]]
+        """
         if self._edge is not None:
             note(".tolist()", self)
         return self._payload.tolist()

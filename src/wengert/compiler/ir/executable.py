@@ -83,7 +83,8 @@ class Description:
     arena: int = 0
 
     def __str__(self) -> str:
-        lines = [f"backend {self.backend}: {self.segments} native segments"]
+        some = "segment" if self.segments == 1 else "segments"
+        lines = [f"backend {self.backend}: {self.segments} native {some}"]
         lines += [f"  loop {nest}" for nest in self.loops]
         lines += [f"  call {call}" for call in self.calls]
         if self.kernels:

@@ -80,6 +80,11 @@ class NumpyProtocol:
         ------
         RuntimeError: If the tensor requires a gradient, which the array could not carry, while
             operations are recorded.
+
+        Examples
+        --------
+        >>> wg.ones(2, requires_grad=True).detach().numpy()
+        array([1., 1.], dtype=float32)
         """
         if self._edge is not None and not force and is_grad_enabled():
             raise RuntimeError(
