@@ -242,6 +242,24 @@ PROGRAMS = {
     "scatter_": lambda F, x, c: (x * 1).scatter_(1, c[:, None], 9.0),
     "multinomial": lambda F, x, c: x.exp().multinomial(1) * x,
     "normal": lambda F, x, c: wg.normal(x.detach(), 2.0) * x,
+    "bincount": lambda F, x, c: c.bincount(x[:, 0].detach()).sum() * x,
+    "combinations": lambda F, x, c: wg.combinations(x[0]),
+    "cond": lambda F, x, c: wg.linalg.cond(x[:3] + 9 * wg.eye(3, device=x.device), 1),
+    "gaussian_nll": lambda F, x, c: F.gaussian_nll_loss(x, x[0].expand(4, 3), 2.0),
+    "GRU": lambda F, x, c: wg.nn.GRU(3, 2, bias=False).to(x.device)(x)[0],
+    "histogram": lambda F, x, c: wg.histogram(x, 3, weight=x)[0] * x[0],
+    "histogram of edges": lambda F, x, c: x.histogram(x.detach().view(-1).sort()[0])[1][0] * x,
+    "householder_product": lambda F, x, c: wg.linalg.householder_product(x, x[0]),
+    "matrix_power": lambda F, x, c: wg.linalg.matrix_power(x[:3], 0),
+    "matrix_rank": lambda F, x, c: wg.linalg.matrix_rank(x) * x,
+    "one_hot": lambda F, x, c: F.one_hot(c) * x,
+    "pca_lowrank": lambda F, x, c: wg.pca_lowrank(x, 3)[1],
+    "repeat_interleave": lambda F, x, c: x.repeat_interleave(c, 0),
+    "scatter a number": lambda F, x, c: x.scatter(0, c[:3, None], 2.0, reduce="add"),
+    "segment_reduce": lambda F, x, c: wg.segment_reduce(
+        x, "max", lengths=c.clamp(max=2) + (c == 1), initial=0.0
+    ),
+    "vander": lambda F, x, c: wg.vander(x[0]),
     "poisson": lambda F, x, c: wg.poisson(x.exp()).detach() * x,
     **{
         name: lambda F, x, c, make=make: make(wg.distributions, x.exp()).rsample()
@@ -264,6 +282,14 @@ PROGRAMS = {
         }.items()
     },
 }
+
+
+def test_what_has_no_form_there_says_so():
+    x = wg.ones(4, 4, device="cuda")
+    with pytest.raises(NotImplementedError, match=r"another device: use linalg\.qr"):
+        wg.geqrf(x)
+    with pytest.raises(RuntimeError, match="not supported for tensors on 'cuda:0'"):
+        x.resize_(2, 2)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

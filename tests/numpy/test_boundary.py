@@ -8,6 +8,7 @@ import itertools
 import math
 import operator
 import random
+import re
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -389,7 +390,10 @@ SCIPY = {
     "stats.norm(t).logpdf(0)": (
         lambda s, t: s.stats.norm(t).logpdf(0.5), "Write wengert.scipy.stats.norm.logpdf"),
     "integrate.simpson(t, x=V)": (
-        lambda s, t: s.integrate.simpson(t, x=V), "Write np.trapezoid"),
+        lambda s, t: s.integrate.simpson(t, x=V), "Write scipy.integrate.simpson(np.eye(n)"),
+    "stats.bartlett(t, t)": (lambda s, t: s.stats.bartlett(t, t), "SCIPY_ARRAY_API"),
+    "cluster.hierarchy.median": (
+        lambda s, t: s.cluster.hierarchy.median(t), "autograd.Function"),
     "stats.levy.pdf(t)": (lambda s, t: s.stats.levy.pdf(t), "Write wengert.scipy.stats.levy"),
     "stats.zscore(t)": (lambda s, t: s.stats.zscore(t), "With SCIPY_ARRAY_API=1"),
     "sparse @ t": (lambda s, t: s.sparse.csr_array(A) @ t, "gradient"),
@@ -399,7 +403,15 @@ SCIPY = {
 @pytest.mark.parametrize("form", SCIPY)
 def test_scipy_takes_no_tensor(form):
     scipy = pytest.importorskip("scipy")
-    for module in ("fft", "integrate", "interpolate", "linalg", "optimize", "signal", "stats"):
+    for module in (
+        "cluster.hierarchy",
+        "fft",
+        "integrate",
+        "interpolate",
+        "linalg",
+        "signal",
+        "stats",
+    ):
         pytest.importorskip(f"scipy.{module}")
     function, cure = SCIPY[form]
     if form == "fft.fft(t)" and scipy.__version__ < "1.15":
@@ -411,6 +423,43 @@ def test_scipy_takes_no_tensor(form):
     text = told(caught.value)
     assert cure in hints(text)
     assert "test_boundary.py:" in text and "detach()" in text
+
+
+CALLED = {
+    "n": 12, "size": 1, "b": [1.0, 0.5], "a": [1.0, 0.2], "h": [1.0, 0.5], "up": 2, "down": 1,
+    "sos": [[1.0, 0.5, 0.0, 1.0, 0.2, 0.0]], "window": 5, "order": 2, "weights": [0.2, 0.5, 0.3],
+    "t": np.arange(12.0), "at": 1.5, "k": 2, "lmbda": 0.5,
+}  # fmt: skip
+"""The names in what the errors of SciPy's functions say to write, except that of the tensor."""
+FORMULAS = """
+    fft.dct(x) | fft.dst(x) | fft.idct(x) | fft.idst(x) | integrate.simpson(x)
+    interpolate.CubicSpline(t, x)(at) | interpolate.make_interp_spline(t, x)(at)
+    ndimage.center_of_mass(x) | ndimage.convolve1d(x, weights) | ndimage.correlate1d(x, weights)
+    ndimage.fourier_ellipsoid(x, size) | ndimage.fourier_gaussian(x, size)
+    ndimage.fourier_shift(x * (1 + 0j), size) | ndimage.fourier_uniform(x, size)
+    ndimage.gaussian_filter1d(x, size) | ndimage.spline_filter1d(x)
+    ndimage.uniform_filter1d(x, size) | signal.detrend(x) | signal.filtfilt(b, a, x)
+    signal.lfilter(b, a, x) | signal.resample_poly(x, up, down) | signal.upfirdn(h, x)
+    signal.savgol_filter(x, window, order) | signal.sosfilt(sos, x) | signal.sosfiltfilt(sos, x)
+    special.diric(x, n) | special.factorial(x) | special.perm(x, k) | special.spherical_jn(n, x)
+    special.spherical_kn(n, x) | stats.boxcox(x, lmbda)
+"""
+
+
+@pytest.mark.parametrize("call", [c.strip() for c in re.split(r"[|\n]", FORMULAS) if c.strip()])
+def test_what_to_write_for_scipys_functions_gives_their_values(call):
+    scipy = pytest.importorskip("scipy")
+    package = call.partition(".")[0]
+    pytest.importorskip(f"scipy.{package}", minversion="1.15" if "savgol" in call else None)
+    values = np.linspace(1.7, 3.4, CALLED["n"]) ** 1.5
+    names = {**CALLED, "np": np, "scipy": scipy, package: getattr(scipy, package)}
+    x = wg.tensor(values, requires_grad=True)
+    with pytest.raises(Exception, match="gradient") as caught:
+        eval(call, {**names, "x": x})
+    written = re.search("Write (.+),? for scipy's", told(caught.value)).group(1)
+    result = eval(written, {**names, "x": x, "y": x})
+    assert result.requires_grad
+    np.testing.assert_allclose(result.detach(), eval(call, {**names, "x": values}), atol=1e-9)
 
 
 CUT = {

@@ -9,13 +9,14 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
+from wengert.interp.levels import is_elsewhere
 from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.gather import index_select
-from wengert.ops.options import fixed
+from wengert.ops.options import fixed, placed
 from wengert.ops.out import into
 from wengert.ops.shape import contiguous, reshape
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 
@@ -227,7 +228,7 @@ def repeat_interleave(
         dim = axis
     x = operand(input, "repeat_interleave")
     if repeats is None:
-        x, repeats = fixed(np.arange(len(x._payload), dtype=x._payload.dtype)), x
+        x, repeats = fixed(np.arange(len(x._payload), dtype=x._payload.dtype), x), x
     if dim is None:
         x, dim = reshape(x, -1), 0
     elif not x._payload.ndim:
@@ -276,8 +277,8 @@ def _repeated(x: Any, counts: Any, axis: int) -> Any:
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{counts.size} and input.size({axis}) = {size}"
         )
-    positions = np.repeat(np.arange(size), counts)
-    return index_select(x, axis, new_tensor(positions))
+    positions = np.repeat(np.arange(size), counts.tolist() if is_elsewhere(counts) else counts)
+    return index_select(x, axis, placed(x, positions))
 
 
 def _triangle(input: Any, diagonal: int, op: str) -> Any:

@@ -21,7 +21,7 @@ from wengert.ops.expand import broadcast_tensors
 from wengert.ops.matmul import matmul, size_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.neural import softmax
-from wengert.ops.options import sent_to
+from wengert.ops.options import placed
 from wengert.ops.permute import transpose
 from wengert.ops.reduce import sum
 from wengert.ops.select import clamp, masked_fill
@@ -144,7 +144,7 @@ def scaled_dot_product_attention(
     if flag(is_causal, "is_causal"):
         rows, columns = scores._payload.shape[-2:]
         later = _few_later if rows <= _FEW >= columns else _later
-        hidden = new_tensor(sent_to(scores, later(rows, columns)))
+        hidden = placed(scores, later(rows, columns))
     elif attn_mask is not None:
         mask = operand(attn_mask, op, "attn_mask", 4)
         if mask._payload.dtype.kind == "b":

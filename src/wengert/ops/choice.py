@@ -17,15 +17,7 @@ from wengert.ops.checks import flag
 from wengert.ops.coerce import integer
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import (
-    beside,
-    check_strided,
-    input_tensor,
-    made,
-    sent_to,
-    sized,
-    type_of,
-)
+from wengert.ops.options import beside, check_strided, input_tensor, made, placed, sized, type_of
 from wengert.ops.out import created, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
@@ -199,7 +191,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     kind, shape = chances._payload.dtype, tuple(chances._payload.shape)
     if p is not None:
         drawn_ = drawn(lambda: draw_bernoulli(np.empty(shape, kind), p, generator=generator))
-        result = made_in_inference(new_tensor(sent_to(chances, drawn_)))
+        result = made_in_inference(placed(chances, drawn_))
         return _ones_into(out, result)
     if category(kind) != FLOATING:
         raise NotImplementedError(
@@ -215,7 +207,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         )
     stream = stream_of("bernoulli", generator)
     noise = drawn(lambda: kernels.units(stream, math.prod(shape), kind).reshape(shape))
-    result = T.to_copy(T.lt(new_tensor(sent_to(chances, noise)), chances), dtype=kind)
+    result = T.to_copy(T.lt(placed(chances, noise), chances), dtype=kind)
     return _ones_into(out, in_history(result, input) if out is None else result)
 
 

@@ -14,7 +14,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
-from wengert.tape.base import new_tensor
+from wengert.ops.options import placed
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
@@ -50,10 +50,9 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     if count < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {count}")
     if not count:
-        return new_tensor(np.zeros(0, x._payload.dtype))
-    return T.take(
-        x, new_tensor(_chosen(x._payload.size, count, flag(with_replacement, "with_replacement")))
-    )
+        return placed(x, np.zeros(0, x._payload.dtype))
+    chosen = _chosen(x._payload.size, count, flag(with_replacement, "with_replacement"))
+    return T.take(x, placed(x, chosen))
 
 
 def _chosen(n: int, r: int, replaced: bool) -> Any:

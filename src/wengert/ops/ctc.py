@@ -15,11 +15,11 @@ from wengert.interp.levels import is_elsewhere
 from wengert.ops.checks import flag
 from wengert.ops.coerce import operand, wide
 from wengert.ops.losses import reduction_of
-from wengert.ops.options import sent_to
+from wengert.ops.options import placed
 from wengert.ops.reduce import mean, sum
 from wengert.ops.shape import squeeze
 from wengert.prims import ctc as _records
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 REQUIRES = (_records,)
@@ -132,7 +132,7 @@ def ctc_loss(
         raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
     losses = T.ctc_loss(
         rows,
-        new_tensor(sent_to(rows, labels)),
+        placed(rows, labels),
         input_lengths=steps,
         target_lengths=counts,
         blank=blank,

@@ -14,13 +14,13 @@ from wengert.ops.checks import flag
 from wengert.ops.coerce import is_sparse, operand
 from wengert.ops.create import ones
 from wengert.ops.matmul import matmul
+from wengert.ops.options import placed
 from wengert.ops.out import into_several
 from wengert.ops.permute import mH
 from wengert.ops.pseudoinverse import pinv
 from wengert.ops.random import randn
 from wengert.ops.spectral_types import qr as qr_result
 from wengert.ops.spectral_types import svd as svd_result
-from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -66,7 +66,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
     else:
         S = spectral.svdvals(x)
         *lead, m, n = shape
-        U, V = (new_tensor(np.zeros((*lead, k, k), x._payload.dtype)) for k in (m, n))
+        U, V = (placed(x, np.zeros((*lead, k, k), x._payload.dtype)) for k in (m, n))
         results = svd_result((U, S, V))
     return results if out is None else into_several(out, results, "svd")
 
@@ -142,7 +142,7 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
         product = matmul(left, basis)
         return product if right is None else T.sub(product, matmul(right, basis))
 
-    projection = randn(A.shape[-1], q, dtype=A.dtype)
+    projection = randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
     basis = spectral.qr(times(A, M, projection))[0]
     back, mean = A.mH, None if M is None else mH(M)
     for _ in range(niter):

@@ -15,9 +15,10 @@ from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.checks import one_dim, renamed
 from wengert.ops.coerce import integer, number, operand, plain
 from wengert.ops.join import cat
+from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.prims import scan as _records
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
@@ -365,7 +366,7 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
     whole = name == "trapezoid"
     if whole and not payload.shape[axis]:
         shape = payload.shape[:axis] + payload.shape[axis + 1 :]
-        return new_tensor(np.zeros(shape, payload.dtype))
+        return placed(values, np.zeros(shape, payload.dtype))
     if payload.dtype.kind == "b" or (points is not None and points._payload.dtype.kind == "b"):
         which = "`y`" if points is None else "`x` or `y`"
         raise RuntimeError(

@@ -14,11 +14,10 @@ from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
 from wengert.ops.coerce import number, operand
-from wengert.ops.options import sent_to
+from wengert.ops.options import placed
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli
 from wengert.prims.table import TABLE
-from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.record import T
 
@@ -72,7 +71,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         factors = drawn(
             lambda: (draw_bernoulli(template, 1 - p) / (1 - p)).astype(template.dtype, copy=False)
         )
-    noise = new_tensor(sent_to(input, factors))
+    noise = placed(input, factors)
     return write(TABLE["mul"], input, (noise,), {}, "dropout_") if inplace else T.mul(input, noise)
 
 

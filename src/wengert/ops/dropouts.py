@@ -17,12 +17,11 @@ from wengert.base.sections import fill_sections, named
 from wengert.ops.checks import flag
 from wengert.ops.coerce import number, operand
 from wengert.ops.dropout import check_droppable
-from wengert.ops.options import sent_to
+from wengert.ops.options import placed
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli
 from wengert.ops.shape import squeeze
 from wengert.prims.table import TABLE
-from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.record import T
 from wengert.tape.sites import warn
@@ -56,9 +55,9 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
     else:
         a = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p)) if p < 1 else 0.0
         moved = ((kept - 1) * (_ALPHA * a) + _ALPHA * a * p).astype(payload.dtype)
-        shift = new_tensor(sent_to(x, moved))
+        shift = placed(x, moved)
         factor = kept * a
-    noise = new_tensor(sent_to(x, factor.astype(payload.dtype, copy=False)))
+    noise = placed(x, factor.astype(payload.dtype, copy=False))
     if inplace:
         made = write(TABLE["mul"], x, (noise,), {}, f"{name}_")
         return made if shift is None else write(TABLE["add"], x, (shift,), {}, f"{name}_")

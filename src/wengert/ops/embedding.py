@@ -17,7 +17,7 @@ from wengert.kernels.reduce import are_within
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, number, operand
 from wengert.ops.gather import gather, index_add
-from wengert.ops.options import sent_to
+from wengert.ops.options import placed
 from wengert.ops.reduce import sum
 from wengert.ops.shape import reshape
 from wengert.prims import embedding as _records
@@ -249,7 +249,7 @@ def embedding_bag(
     else:
         kept = places != row if row >= 0 else slice(None)
         # a copy, since the gradient needs it after the caller may have written to the tensor
-        flat = new_tensor(sent_to(x, places[kept] if row >= 0 else places.copy()))
+        flat = placed(x, places[kept] if row >= 0 else places.copy())
         owners = bags[kept]
     rows = _rows(w, flat, -1, scaled, sparse)
     if factors is not None:
@@ -292,7 +292,7 @@ def _reduced(rows: Any, owners: Any, bags: int, mode: str, real: Any) -> Any:
         return result if real is None else T.where(T.gt(found, 0), result, 0)
     total = _totals(rows, owners, counts)
     if mode == "mean" and real is None:
-        return total / new_tensor(sent_to(rows, np.maximum(counts, 1)[:, None].astype(dtype)))
+        return total / placed(rows, np.maximum(counts, 1)[:, None].astype(dtype))
     return total / divisor if mode == "mean" else total
 
 
@@ -303,8 +303,8 @@ def _totals(rows: Any, owners: Any, counts: Any) -> Any:
     if longest and (counts == longest).all():
         # while all bags have the same length, they are rows of one array
         return sum(reshape(rows, (len(counts), longest, size)), 1)
-    zeros = new_tensor(sent_to(rows, np.zeros((len(counts), size), rows._payload.dtype)))
-    return index_add(zeros, 0, new_tensor(sent_to(rows, owners)), rows)
+    zeros = placed(rows, np.zeros((len(counts), size), rows._payload.dtype))
+    return index_add(zeros, 0, placed(rows, owners), rows)
 
 
 def _starts(places: Any, offsets: Any) -> Any:
@@ -349,7 +349,7 @@ def _largest(rows: Any, owners: Any, counts: Any) -> Any:
     if isinstance(values, Lifted) or is_elsewhere(values):
         bags = []
         for i, count in enumerate(counts):
-            places = new_tensor(sent_to(rows, np.flatnonzero(owners == i)))
+            places = placed(rows, np.flatnonzero(owners == i))
             own = T.index_select(rows, places, dim=0)
             best = T.argmax(own, dim=0, keepdim=True) if count else None
             first = T.slice(rows, dim=0, start=0, end=1, step=1)

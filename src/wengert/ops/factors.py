@@ -9,7 +9,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
-from wengert.interp.levels import Lifted, memory_of
+from wengert.interp.levels import Lifted, is_elsewhere, memory_of
 from wengert.kernels.factors import first_failure
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, operand, wide
@@ -32,6 +32,7 @@ from wengert.ops.linear_types import (
     linalg_lu_factor_ex,
 )
 from wengert.ops.matmul import matmul
+from wengert.ops.options import placed
 from wengert.ops.out import into, into_several
 from wengert.prims import factors as _records
 from wengert.tape.base import new_tensor
@@ -438,8 +439,8 @@ def geqrf(input: Any, *, out: Any = None) -> Any:
     if x._payload.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     check_lapack(x, "geqrf_cpu")
-    if isinstance(x._payload, Lifted) and not x._payload.traced:
-        raise NotImplementedError("geqrf() of a value of a transform: use linalg.qr")
+    if isinstance(x._payload, Lifted) and (is_elsewhere(x._payload) or not x._payload.traced):
+        raise NotImplementedError("geqrf() under a transform or on another device: use linalg.qr")
     if x._edge is not None and is_recording():
         raise NotImplementedError(
             "the derivative for 'geqrf' is not implemented: use linalg.qr, or detach() the input"
@@ -502,7 +503,7 @@ def _reflected(x: Any, tau: Any, n: int) -> Any:
     inner = T.linalg_solve_triangular(
         coupled, T.mul(factors, first), upper=True, left=True, unitriangular=True
     )
-    return T.sub(new_tensor(np.eye(m, n, dtype=dtype)), matmul(v, inner))
+    return T.sub(placed(tau, np.eye(m, n, dtype=dtype)), matmul(v, inner))
 
 
 fill_sections(globals())

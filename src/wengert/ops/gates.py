@@ -18,7 +18,7 @@ from wengert.ops.checks import real_input
 from wengert.ops.coerce import dtype_name, integer, number, operand, real_number
 from wengert.ops.like import memory_like
 from wengert.ops.neural import softmax
-from wengert.ops.options import sent_to
+from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_exponential, draw_uniform
@@ -310,7 +310,7 @@ def gumbel_softmax(
     x = real_input(logits, "gumbel_softmax", "exponential_cpu", floating=True)
     # the negative logarithm of an exponential variable has a Gumbel distribution
     template = memory_like("gumbel_softmax", x, None)
-    noise = -new_tensor(sent_to(x, drawn(lambda: draw_exponential(template)))).log()
+    noise = -placed(x, drawn(lambda: draw_exponential(template))).log()
     soft = softmax((x + noise) / tau, dim)
     if not hard:
         return soft

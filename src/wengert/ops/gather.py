@@ -13,6 +13,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import dtype_name, integer, operand, plain, real_number
+from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
 from wengert.ops.strided import in_shape
@@ -101,7 +102,7 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
     if not where._payload.size:
         # an empty index is valid for every tensor
         if shape and len(places) != len(shape):
-            where = new_tensor(np.zeros((0,) * len(shape), np.int64))
+            where = placed(x, np.zeros((0,) * len(shape), np.int64))
         return x, where, axis
     _check_ndim(where._payload, x._payload, "input" if op == "gather" else "self")
     for d, (size, count) in enumerate(zip(shape, places, strict=False)):
@@ -254,7 +255,7 @@ def _scatter(
         number = held(source, x._payload.dtype)
         if reduce is None:
             return "scatter_value", (where,), {**params, "value": number}
-        source = new_tensor(np.full(where._payload.shape, number, x._payload.dtype))
+        source = placed(where, np.full(where._payload.shape, number, x._payload.dtype))
     else:
         source = source_of(x, where, source, axis, "scatter")
     if reduce == "multiply":

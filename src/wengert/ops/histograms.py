@@ -18,17 +18,17 @@ from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.kernels.fused import linspace
 from wengert.kernels.search import check_range
 from wengert.ops import named_results
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.named_results import pair
-from wengert.ops.options import number
+from wengert.ops.options import number, placed
 from wengert.ops.out import into
 from wengert.prims import search as _records
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.inference import made_in_inference
 from wengert.tape.operands import cast
@@ -82,7 +82,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
             f"{list(payload.shape)}{' and a negative element' if payload.ndim == 1 else ''}."
         )
     if not payload.size:
-        return new_tensor(np.zeros(least, np.int64))
+        return placed(x, np.zeros(least, np.int64))
     if weights is None:
         return T.bincount(x, size=least)
     weight = operand(weights, "bincount", "weights", 2)
@@ -98,7 +98,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 def _weighed(numbers: Any, weight: Any, size: int) -> Any:
     """Return the sums of the weights of each number below `size`."""
-    zeros = new_tensor(np.zeros(size, weight._payload.dtype))
+    zeros = placed(weight, np.zeros(size, weight._payload.dtype))
     return T.index_add(zeros, cast(numbers, np.dtype(np.int64)), weight, dim=0, alpha=1)
 
 
@@ -325,9 +325,9 @@ def _histogram(
         hist = T.div(hist, T.sum(hist))
         for i, edge in enumerate(edges):
             hist = T.div(
-                hist, new_tensor(np.diff(edge).reshape((-1,) + (1,) * (len(edges) - i - 1)))
+                hist, placed(x, np.diff(edge).reshape((-1,) + (1,) * (len(edges) - i - 1)))
             )
-    return hist, tuple([made_in_inference(new_tensor(edge)) for edge in edges])
+    return hist, tuple([made_in_inference(placed(x, edge)) for edge in edges])
 
 
 def _edges(given: Any, payload: Any, dim: int) -> Any:
@@ -349,6 +349,8 @@ def _edges(given: Any, payload: Any, dim: int) -> Any:
             f"the bins tensor for dimension {dim}"
         )
     _positive(edge.size - 1, dim)
+    if is_elsewhere(edge):
+        return np.array(edge.tolist(), edge.dtype)
     return np.array(edge.constant() if isinstance(edge, Lifted) else edge)
 
 

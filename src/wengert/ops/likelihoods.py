@@ -15,6 +15,7 @@ from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
 from wengert.ops.coerce import in_full, operand
 from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.options import placed
 from wengert.ops.select import clamp, where
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import is_number
@@ -105,7 +106,7 @@ def gaussian_nll_loss(
     if is_number(var):
         if var < 0:
             raise ValueError(f"var has negative entry/entries: it is {var}")
-        var = new_tensor(np.full(x._payload.shape, var, x._payload.dtype))
+        var = placed(x, np.full(x._payload.shape, var, x._payload.dtype))
     v = operand(var, "gaussian_nll_loss", "var", 3)
     shape, given = x._payload.shape, v._payload.shape
     if given != shape:

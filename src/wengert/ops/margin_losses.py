@@ -16,7 +16,7 @@ from wengert.ops.activations import logsigmoid, softplus
 from wengert.ops.coerce import in_full, number, operand, wide
 from wengert.ops.gather import check_bounds, gather
 from wengert.ops.losses import reduced, reduction_of
-from wengert.ops.options import sent_to
+from wengert.ops.options import placed, sent_to
 from wengert.ops.reduce import mean, sum
 from wengert.ops.select import clamp, where
 from wengert.ops.shape import reshape
@@ -296,7 +296,7 @@ def multilabel_margin_loss(
     ended = T.cumsum(T.to_copy(T.lt(y, 0), dtype=np.dtype(np.int64)), dim=1, reverse=False)
     given = T.eq(ended, 0)
     chosen = T.where(given, y, 0)
-    none = new_tensor(sent_to(x, np.zeros((x._payload.shape[0], classes + 1), bool)))
+    none = placed(x, np.zeros((x._payload.shape[0], classes + 1), bool))
     right = T.scatter_value(none, T.where(given, y, classes), dim=1, value=True)
     wrong = T.logical_not(T.slice(right, dim=1, start=0, end=classes, step=1))
     counts = T.logical_and(T.unsqueeze(given, dim=2), T.unsqueeze(wrong, dim=1))

@@ -71,8 +71,8 @@ def _power(x: Any, n: int) -> Any:
     a = x._payload
     if n == 0:
         # no element depends on x, but the result stays in its graph
-        one = fixed(np.eye(a.shape[-1], dtype=a.dtype))
-        return T.where(fixed(np.zeros(a.shape, bool)), x, one)
+        one = fixed(np.eye(a.shape[-1], dtype=a.dtype), x)
+        return T.where(fixed(np.zeros(a.shape, bool), x), x, one)
     if n == 1:
         return T.clone(x)
     if n == -1:
@@ -333,7 +333,7 @@ def powers(v: Any, count: int) -> Any:
     shape = v._payload.shape
     if v._payload.dtype.kind in "biu":
         v = T.to_copy(v, dtype=np.dtype(np.int64))
-    rows = fixed(np.ones((min(count, 1), *shape), v._payload.dtype))
+    rows = fixed(np.ones((min(count, 1), *shape), v._payload.dtype), v)
     if count > 1:
         # multiply along the first dimension, so that the steps are on long rows
         repeated = T.expand(v, shape=(count - 1, *shape))

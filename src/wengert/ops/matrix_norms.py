@@ -17,9 +17,10 @@ from wengert.ops.checks import flag
 from wengert.ops.coerce import operand, wide
 from wengert.ops.linear_checks import check_floating, square_of
 from wengert.ops.moments import vector_norm
+from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.ops.spectral import svdvals, values_of
-from wengert.tape.base import new_tensor
+from wengert.tape.modes import no_grad
 from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
@@ -305,13 +306,16 @@ def _cond(x: Any, p: Any) -> Any:
         dims = (array.ndim - 2, array.ndim - 1)
         return T.sum_dim(T.abs(x), dim=dims, keepdim=False)
     order = p if isinstance(p, str) else float(p)
-    eye = new_tensor(np.eye(array.shape[-1], dtype=array.dtype))
-    singular = np.linalg.slogdet(array)[0] == 0
-    if not singular.any():
+    eye = placed(x, np.eye(array.shape[-1], dtype=array.dtype))
+    with no_grad():
+        singular = T.eq(T.linalg_slogdet(x)[0], 0)
+    if not singular._payload.any():
         return _times_inverse(x, eye, order)
     # everything must be finite in the branch not taken, too
-    regular = T.where(new_tensor(singular[..., None, None]), eye, x)
-    return T.where(new_tensor(singular), math.inf, _times_inverse(regular, eye, order))
+    regular = T.where(
+        T.unsqueeze(T.unsqueeze(singular, dim=array.ndim - 2), dim=array.ndim - 1), eye, x
+    )
+    return T.where(singular, math.inf, _times_inverse(regular, eye, order))
 
 
 def _times_inverse(x: Any, eye: Any, order: Any) -> Any:

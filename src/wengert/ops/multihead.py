@@ -18,13 +18,13 @@ from wengert.ops.dropout import dropout
 from wengert.ops.expand import expand
 from wengert.ops.matmul import bmm
 from wengert.ops.neural import softmax
+from wengert.ops.options import placed
 from wengert.ops.padding import constant_pad_nd
 from wengert.ops.permute import permute, transpose
 from wengert.ops.reduce import mean
 from wengert.ops.select import masked_fill
 from wengert.ops.shape import reshape, squeeze, unsqueeze
 from wengert.ops.split import chunk, split
-from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -55,7 +55,7 @@ def canonical_mask(
     if kind.kind != "b":
         return mask
     shape = mask._payload.shape
-    return masked_fill(new_tensor(np.zeros(shape, target._payload.dtype)), mask, -math.inf)
+    return masked_fill(placed(target, np.zeros(shape, target._payload.dtype)), mask, -math.inf)
 
 
 def _check_dims(
@@ -176,7 +176,7 @@ def _by_heads(
     k = _by_head(k, static[0], "static_k", rows, head)
     v = _by_head(v, static[1], "static_v", rows, head)
     if add_zero_attn:
-        nothing = new_tensor(np.zeros((rows, 1, head), q._payload.dtype))
+        nothing = placed(q, np.zeros((rows, 1, head), q._payload.dtype))
         k, v = T.cat(k, nothing, dim=1), T.cat(v, nothing, dim=1)
         more += 1
     return q, k, v, more

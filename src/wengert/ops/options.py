@@ -61,9 +61,17 @@ def sent_to(tensor: Any, array: Any) -> Any:
     return PORTS.sent(array, payload.device) if is_elsewhere(payload) else array
 
 
-def fixed(array: Any) -> Any:
-    """Return a new tensor over an array that depends only on shapes and numbers."""
-    return new_tensor(traced("made", array))
+def placed(tensor: Any, array: Any) -> Any:
+    """Return a new tensor over an array of NumPy, where another tensor is."""
+    return new_tensor(sent_to(tensor, array))
+
+
+def fixed(array: Any, tensor: Any = None) -> Any:
+    """Return a new tensor over an array that depends only on shapes and numbers.
+
+    It is where another tensor is, if one is given.
+    """
+    return new_tensor(traced("made", array if tensor is None else sent_to(tensor, array)))
 
 
 def _not_differentiable(kind: Any) -> RuntimeError:

@@ -22,11 +22,10 @@ from wengert.ops import named_results
 from wengert.ops.checks import check_alone, flag, one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, integer, operand, plain, wide
 from wengert.ops.named_results import pair
-from wengert.ops.options import sent_to
+from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.prims import blend as _blend_records
 from wengert.prims import sorting as _records
-from wengert.tape.base import new_tensor
 from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
@@ -342,7 +341,7 @@ def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
     if known and not ignore_nan:
         return _at_common_ranks(rows, q, interpolation)
     own = payload.dtype
-    wanted = new_tensor(sent_to(rows, np.full(1, q, own))) if is_number(q) else q
+    wanted = placed(rows, np.full(1, q, own)) if is_number(q) else q
     wanted = wanted if wanted._payload.ndim else T.view(wanted, shape=(1,))
     last = payload.ndim - 1
     missing = T.isnan(rows)
@@ -393,7 +392,7 @@ def _at_common_ranks(rows: Any, q: Any, interpolation: str) -> Any:
     if interpolation == "midpoint":
         return T.lerp(low, high, weight=0.5)
     parts = [rank - floor for rank, floor in zip(ranks, below, strict=True)]
-    weight = new_tensor(sent_to(low, np.array(parts, payload.dtype)))
+    weight = placed(low, np.array(parts, payload.dtype))
     return T.lerp_tensor(low, high, weight)
 
 

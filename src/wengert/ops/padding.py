@@ -11,6 +11,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import integer, integers, number, operand
+from wengert.ops.options import placed
 from wengert.prims import padding as _records
 from wengert.prims import structure as _more_records
 from wengert.tape.base import new_tensor
@@ -331,7 +332,8 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    x = operand(tensor, "one_hot", "tensor")._payload
+    given = operand(tensor, "one_hot", "tensor")
+    x = given._payload
     if x.dtype != np.int64:
         raise RuntimeError(
             "one_hot is only applicable to index tensor of type LongTensor, but got "
@@ -343,7 +345,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
             raise RuntimeError(
                 "Can not infer total number of classes from empty tensor: pass num_classes"
             )
-        return new_tensor(np.zeros((*x.shape, count), np.int64))
+        return placed(given, np.zeros((*x.shape, count), np.int64))
     if not are_within(x, count):
         if x.min() < 0:
             raise RuntimeError(f"Class values must be non-negative, but the least is {x.min()}")
@@ -353,7 +355,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
                 f"{x.max()} of {count} classes"
             )
         count = int(x.max()) + 1
-    same = T.eq(T.unsqueeze(new_tensor(x), dim=x.ndim), new_tensor(np.arange(count)))
+    same = T.eq(T.unsqueeze(new_tensor(x), dim=x.ndim), placed(given, np.arange(count)))
     return T.to_copy(same, dtype=np.dtype(np.int64))
 
 

@@ -71,7 +71,9 @@ def _tolerance(value: Any, op: str, name: str) -> Any:
 def _column(tolerance: Any, dtype: Any) -> Any:
     """Return a tolerance in a shape that broadcasts with values along a last dimension."""
     tensor = new_tensor(tolerance if isinstance(tolerance, Lifted) else np.asarray(tolerance))
-    return T.to_copy(T.unsqueeze(tensor, dim=tensor._payload.ndim), dtype=dtype)
+    if nd := tensor._payload.ndim:
+        tensor = T.unsqueeze(tensor, dim=nd)
+    return T.to_copy(tensor, dtype=dtype)
 
 
 def _overloaded(value: Any, op: str) -> Any:

@@ -16,6 +16,7 @@ from wengert.kernels import recurrent as kernels
 from wengert.ops.affine import linear
 from wengert.ops.dropout import dropout
 from wengert.ops.matmul import ADDED_MATRICES, check_dtypes
+from wengert.ops.options import placed
 from wengert.prims.recurrent import gru_steps, lstm_steps, rnn_steps
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
@@ -88,7 +89,7 @@ def _layer(
     if mode == "GRU":
         # the hidden state's contribution to n is multiplied by r, including its bias
         if bias is None:
-            bias = new_tensor(np.zeros(weight._payload.shape[0], weight._payload.dtype))
+            bias = placed(weight, np.zeros(weight._payload.shape[0], weight._payload.dtype))
         tensors = [linear(rows, outer_weight, outer_bias), weight, bias, *states]
         return _taken("gru", gru_steps, tensors, how)
     if bias is not None:

@@ -14,6 +14,7 @@ from wengert.kernels.reduce import are_within
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.gather import along, check_slices, source_of
+from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.ops.search import searchsorted
 from wengert.prims import scatter as _records
@@ -211,17 +212,17 @@ def segment_reduce(
     if bool((counts < 0).any()) or bool((ends < 0).any()) or bool((ends > sizes[dim]).any()):
         raise RuntimeError(f"{op}(): {named} contains negative value!, or exceeds the dimension")
     # positions before the first segment and behind the last one go to segments that are dropped
-    steps = new_tensor(np.broadcast_to(np.arange(sizes[dim]), sizes[: dim + 1]))
+    steps = placed(x, np.broadcast_to(np.arange(sizes[dim]), sizes[: dim + 1]))
     apart = (...,) + (None,) * (len(sizes) - dim - 1)
     places = searchsorted(ends, steps, right=True)[apart].expand(sizes)
     slots = (*sizes[:dim], counts.shape[-1] + 2, *sizes[dim + 1 :])
-    base = new_tensor(np.full(slots, start, x._payload.dtype))
+    base = placed(x, np.full(slots, start, x._payload.dtype))
     summing = {"dim": dim, "reduce": "sum", "include_self": True}
     own = {} if reduce == "mean" else {"reduce": how, "include_self": reduce == how}
     every = T.scatter_reduce(base, places, x, **{**summing, **own})
     if reduce != how:
         # NaN equals no extreme, not even itself: added apart, it gets its gradient; -0.0 adds 0
-        nothing = new_tensor(np.full(slots, -0.0, x._payload.dtype))
+        nothing = placed(x, np.full(slots, -0.0, x._payload.dtype))
         nans = T.where(T.isnan(x), x, new_tensor(np.asarray(-0.0, x._payload.dtype)))
         every = every + T.scatter_reduce(nothing, places, nans, **summing)
         if initial is not None:  # a value that equals it has the whole gradient

@@ -11,9 +11,9 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, operand, wide
+from wengert.ops.options import placed
 from wengert.ops.padding import pad
 from wengert.prims import fourier as _records
-from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -56,12 +56,12 @@ class _Call:
         return f"{name}({kind}{list(x._payload.shape)}, {given})"
 
 
-def _centred(window: Any, win_length: int, n_fft: int) -> Any:
+def _centred(window: Any, win_length: int, n_fft: int, signal: Any) -> Any:
     """Pad a window with zeros on both sides, if it is shorter than the parts of the signal."""
     if win_length == n_fft:
         return window
     if window is None:
-        window = new_tensor(np.ones(win_length, np.float32))
+        window = placed(signal, np.ones(win_length, np.float32))
     left = (n_fft - win_length) // 2
     return T.slice_backward(
         window, shape=(n_fft,), dim=0, start=left, end=left + win_length, step=1
@@ -184,7 +184,7 @@ def stft(
         end = left + x._payload.shape[1]
         x = T.slice_backward(x, shape=shape, dim=1, start=left, end=end, step=1)
     parts = T.signal_parts(x, size=n_fft, step=hop)
-    window = _centred(window, width, n_fft)
+    window = _centred(window, width, n_fft, x)
     if window is not None:
         parts = T.mul(parts, window)
     if onesided is None:
@@ -319,7 +319,7 @@ def istft(
         if not onesided:
             x = T.slice(x, dim=2, start=0, end=n_fft // 2 + 1, step=1)
         parts = T.fft_c2r(x, dim=(2,), norm=norm, forward=False, last_dim_size=n_fft, halved=False)
-    result = _overlapped(parts, _centred(window, width, n_fft), hop, center, length, call)
+    result = _overlapped(parts, _centred(window, width, n_fft, x), hop, center, length, call)
     return T.squeeze_dim(result, dim=0) if one else result
 
 
@@ -368,7 +368,7 @@ def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, ca
     batch, count, n_fft = parts._payload.shape
     whole = n_fft + hop * (count - 1)
     if window is None:
-        window = new_tensor(np.ones(n_fft, np.empty(0, parts._payload.dtype).real.dtype))
+        window = placed(parts, np.ones(n_fft, np.empty(0, parts._payload.dtype).real.dtype))
     parts = T.mul(parts, window)
     squares = T.expand(T.mul(window, window), shape=(1, count, n_fft))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import default_float
-from wengert.ops.options import sent_to
+from wengert.ops.options import placed
 from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.modes import untraced
 from wengert.tape.versions import InferenceCell
@@ -110,4 +110,4 @@ def filled(param: Any, value: complex) -> Any:
         value = value.real
     if isinstance(x, np.ndarray):
         return new_tensor(np.full_like(x, value, subok=False))
-    return new_tensor(sent_to(param, np.full(x.shape, value, x.dtype)))
+    return placed(param, np.full(x.shape, value, x.dtype))

@@ -25,7 +25,7 @@ from wengert.base.memory_format import (
 from wengert.base.sections import fill_sections
 from wengert.base.settings import unwritten
 from wengert.base.shapes import check_size
-from wengert.interp.levels import Lifted, levels_of
+from wengert.interp.levels import Lifted, is_elsewhere, levels_of
 from wengert.kernels.strided import owner_of
 from wengert.ops.options import shape_of
 from wengert.tape.accumulate import is_sole
@@ -214,10 +214,10 @@ def _check_payload(payload: Any, name: str) -> None:
     traced = isinstance(payload, Lifted) and payload.traced and not levels_of(payload)
     if isinstance(payload, Lifted) and not (traced and name == "set_"):
         where = "in a compiled function" if payload.traced else "under a transform"
-        raise RuntimeError(
-            f"{name}() is not supported {where}, where a tensor stands for many values: use "
-            "reshape(), x[:n], or copy_()"
-        )
+        where += ", where a tensor stands for many values"
+        if is_elsewhere(payload):
+            where = f"for tensors on '{payload.device}'"
+        raise RuntimeError(f"{name}() is not supported {where}: use reshape(), x[:n], or copy_()")
 
 
 def _grown(tensor: Any, shape: tuple[int, ...]) -> Any:

@@ -84,33 +84,79 @@ _METHODS = {
 }
 """Hints for the methods of plain arrays."""
 _WRITERS = frozenset(name for name, cure in _METHODS.items() if cure is _ASSIGN)
-_LEGENDRE = (
-    "np.sqrt((2 * n + 1) / (4 * np.pi) * scipy.special.poch(n + m + 1, -2 * m)) * "
-    "scipy.special.lpmv(m, n, np.cos(theta))"
-)
-_SPHERICAL = "np.sqrt(np.pi / (2 * x)) * scipy.special.{}(n + 0.5, x)"
-_SCIPYS = {
-    "CubicSpline": "np.interp",
-    "cdist": "wg.cdist",
-    "comb": "scipy.special.binom",
-    "correlate": "np.correlate",
-    "diric": "np.sin(n * x / 2) / (n * np.sin(x / 2))",
-    "euclidean": "np.linalg.norm",
-    "factorial": "scipy.special.gamma(x + 1)",
-    "fftconvolve": "np.convolve",
-    "gaussian_filter": "wg.nn.functional.conv2d",
-    "interp1d": "np.interp",
-    "legendre_p": "scipy.special.eval_legendre",
-    "lfilter": "wg.nn.functional.conv1d",
-    "pdist": "wg.nn.functional.pdist",
-    "perm": "scipy.special.poch(x - k + 1, k)",
-    "quad": "np.trapezoid, or wengert.integrate.solve_ivp,",
-    "simpson": "np.trapezoid",
-    "sph_harm_y": f"{_LEGENDRE} * np.exp(1j * m * phi)",
-    "sph_legendre_p": _LEGENDRE,
-    **{f"spherical_{kind}n": _SPHERICAL.format(f"{kind}v") for kind in "ijky"},
-    "assoc_legendre_p": "scipy.special.lpmv",
+_PARTS = {
+    "legendre": "np.sqrt((2 * n + 1) / (4 * np.pi) * scipy.special.poch(n + m + 1, -2 * m)) * "
+    "scipy.special.lpmv(m, n, np.cos(theta))",
+    "nn": "wg.nn.functional",
+    "spherical": "np.sqrt(np.pi / (2 * x)) * scipy.special.{kind}v(n + 0.5, x)",
+    "spectrum": "scipy.ndimage.{name}(np.ones(x.shape, complex), size) * x",
+    "windows": "np.median(np.lib.stride_tricks.sliding_window_view(x, size), -1) or the like",
 }
+"""What stands in braces in `_SCIPYS`."""
+_SCIPYS = """
+fft dct dst idct idst -> scipy.fft.{name}(np.eye(n), axis=0) @ x
+fft dctn dstn idctn idstn -> scipy.fft.dct(np.eye(n), axis=0) @ x and the like along each axis
+fftpack fft fft2 fftn fftshift ifft ifft2 ifftn ifftshift -> np.fft.{name}
+integrate cumulative_simpson simpson -> scipy.integrate.{name}(np.eye(n), axis=0) @ x
+integrate dblquad fixed_quad nquad quad_vec tplquad -> scipy.integrate.cubature (SCIPY_ARRAY_API=1)
+integrate quad -> np.trapezoid, or scipy.integrate.cubature (SCIPY_ARRAY_API=1)
+integrate trapezoid -> np.trapezoid
+interpolate BSpline -> scipy.interpolate.BSpline(t, np.eye(n), k)(at) @ c
+interpolate CubicSpline make_interp_spline -> scipy.interpolate.{name}(t, np.eye(n))(at) @ y
+interpolate RegularGridInterpolator interpn -> wg.nn.functional.grid_sample
+interpolate interp1d -> np.interp
+ndimage affine_transform geometric_transform map_coordinates rotate shift -> {nn}.grid_sample
+ndimage black_tophat grey_closing grey_dilation grey_erosion grey_opening -> {nn}.max_pool2d
+ndimage center_of_mass -> np.tensordot(np.indices(x.shape), x, x.ndim) / np.sum(x)
+ndimage convolve correlate gaussian_filter gaussian_gradient_magnitude laplace -> {nn}.conv2d
+ndimage convolve1d correlate1d -> scipy.ndimage.{name}(np.eye(n), weights, axis=0) @ x
+ndimage fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform -> {spectrum}
+ndimage gaussian_filter1d uniform_filter1d -> scipy.ndimage.{name}(np.eye(n), size, axis=0) @ x
+ndimage gaussian_laplace generic_gradient_magnitude generic_laplace prewitt sobel -> {nn}.conv2d
+ndimage generic_filter generic_filter1d median_filter percentile_filter rank_filter -> {windows}
+ndimage maximum -> np.max
+ndimage maximum_filter maximum_filter1d minimum_filter minimum_filter1d -> {nn}.max_pool2d
+ndimage mean median sum -> np.{name}
+ndimage minimum -> np.min
+ndimage morphological_gradient morphological_laplace white_tophat -> {nn}.max_pool2d
+ndimage spline_filter1d -> scipy.ndimage.spline_filter1d(np.eye(n), axis=0) @ x
+ndimage standard_deviation -> np.std
+ndimage sum_labels -> np.sum
+ndimage uniform_filter -> {nn}.avg_pool2d
+ndimage variance -> np.var
+ndimage zoom -> {nn}.interpolate
+optimize fmin fmin_bfgs fmin_cg fmin_l_bfgs_b fmin_ncg fmin_powell -> wengert.scipy.minimize
+optimize fmin_slsqp fmin_tnc -> wengert.scipy.minimize
+optimize fsolve -> wengert.scipy.root
+optimize leastsq -> wengert.scipy.least_squares
+signal coherence csd periodogram spectrogram stft welch -> wg.stft
+signal convolve correlate -> np.{name}
+signal convolve2d correlate2d -> {nn}.conv2d
+signal detrend -> scipy.signal.detrend(np.eye(n), axis=0) @ x
+signal fftconvolve oaconvolve -> np.convolve
+signal filtfilt lfilter -> scipy.signal.{name}(b, a, np.eye(n), axis=0) @ x
+signal istft -> wg.istft
+signal medfilt medfilt2d order_filter -> {windows}
+signal resample_poly -> scipy.signal.resample_poly(np.eye(n), up, down) @ x
+signal savgol_filter -> scipy.signal.savgol_filter(np.eye(n), window, order, axis=0) @ x
+signal sosfilt sosfiltfilt -> scipy.signal.{name}(sos, np.eye(n), axis=0) @ x
+signal upfirdn -> scipy.signal.upfirdn(h, np.eye(n), axis=0) @ x
+spatial cdist -> wg.cdist
+spatial euclidean -> np.linalg.norm
+spatial pdist -> {nn}.pdist
+special assoc_legendre_p -> scipy.special.lpmv
+special cbrt exp2 i0 sinc -> np.{name}
+special comb -> scipy.special.binom
+special diric -> np.sin(n * x / 2) / (n * np.sin(x / 2))
+special factorial -> scipy.special.gamma(x + 1)
+special legendre_p -> scipy.special.eval_legendre
+special perm -> scipy.special.poch(x - k + 1, k)
+special sph_harm_y -> {legendre} * np.exp(1j * m * phi)
+special sph_legendre_p -> {legendre}
+special spherical_in spherical_jn spherical_kn spherical_yn -> {spherical}
+stats boxcox -> scipy.special.boxcox(x, lmbda)
+"""
+"""What to write for functions of a package that no namespace has by the same name."""
 _MATH = {
     "comb": "scipy.special.binom",
     "dist": "np.linalg.norm",
@@ -321,14 +367,15 @@ def _cure_of_scipy(function: Any) -> str:
                 "wengert.scipy.stats",
                 getattr(getattr(owner, "dist", owner), "name", None),  # of a frozen distribution
             ),
-            ("numpy", "np", None),
-            ("numpy.linalg", "np.linalg", None),
-            ("numpy.fft", "np.fft", None),
+            ("numpy.linalg" if "linalg" in home else "", "np.linalg", None),
+            ("numpy.fft" if "fft" in home else "", "np.fft", None),
         )
         if module and callable(_there(module, part, name))
     ]
-    same += [f"wg.{name}"] * (name in TABLE and name in EXPORTS["wengert"])
-    ours = _SCIPYS.get(name) or (same[0] if same else None)
+    if "special" in home:
+        same += [f"wg.{name}"] * (name in TABLE and name in EXPORTS["wengert"])
+    ours = _written(home[1], name) if len(home) > 1 else None
+    ours = ours or (same[0] if same else None)
     own = f"scipy's {name}" if name else "what scipy calls"
     if ours is not None:
         return f"Write {ours} for {own}."
@@ -343,6 +390,16 @@ def _cure_of_scipy(function: Any) -> str:
     )
 
 
+def _written(package: str, name: str) -> str | None:
+    """Return what `_SCIPYS` says to write for a function of a package of SciPy."""
+    for line in _SCIPYS.strip().splitlines():
+        names, _, cure = line.partition(" -> ")
+        home, *rest = names.split()
+        if home == package and name in rest:
+            return cure.format(name=name, **_PARTS).format(name=name, kind=name[-2:-1])
+    return None
+
+
 def _there(module: str, part: str | None, name: str) -> Any:
     """Return the function of this name in a module, or in a part of it; None if there is none."""
     found: Any = importlib.import_module(module)
@@ -352,13 +409,15 @@ def _there(module: str, part: str | None, name: str) -> Any:
 
 
 def _is_portable(function: Any) -> bool:
-    """Return whether SciPy can compute `function` with any array API namespace."""
-    table = getattr(sys.modules.get("scipy._lib._array_api"), "xp_capabilities_table", {})
+    """Return whether SciPy computes `function` with any array API namespace, once told to."""
+    home = sys.modules.get("scipy._lib._array_api")
+    table = getattr(home, "xp_capabilities_table", {})
     try:
         known = table.get(function)
     except TypeError:  # the function is not hashable
         known = None
-    return known is not None and not (known["np_only"] or known["cpu_only"])
+    told = getattr(home, "SCIPY_ARRAY_API", False)
+    return known is not None and not (told or known["np_only"] or known["cpu_only"])
 
 
 def _name(function: Any) -> str:
