@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+import wengert.numpy as xp
 from support.device_arrays import Array, devices
 from support.samples import samples
 from wengert.base.device import as_device
@@ -284,6 +285,19 @@ PROGRAMS = {
 }
 
 
+def test_arrays_of_the_standard_are_sent():
+    x = xp.asarray([1.0, 2.0]).requires_grad_()
+    there = x.to_device("cuda")
+    assert isinstance(there, xp.ndarray) and there.device == wg.device("cuda:0")
+    assert there.to_device("cuda") is there and x.to_device("cpu") is x
+    for made in (xp.asarray(x, device="cuda"), xp.array([1.0, 2.0], device="cuda")):
+        assert isinstance(made, xp.ndarray) and _on(made).tolist() == [1, 2]
+    for back in (there.to_device("cpu"), xp.asarray(there, device="cpu")):
+        assert isinstance(back, xp.ndarray) and isinstance(back._payload, np.ndarray)
+    xp.sum(there * there).backward()
+    assert x.grad.tolist() == [2, 4]
+
+
 def _packed(nn, x):
     layer = nn.LSTM(3, 2).to(x.device)
     packed = nn.utils.rnn.pack_padded_sequence(x[:, None].repeat(1, 2, 1), [2, 4], False, False)
@@ -327,6 +341,9 @@ def test_what_has_no_form_there_says_so():
         wg.geqrf(x)
     with pytest.raises(RuntimeError, match="not supported for tensors on 'cuda:0'"):
         x.resize_(2, 2)
+    with pytest.raises(NotImplementedError, match="on 'cuda:0' has no storage"):
+        x.untyped_storage()
+    assert x.share_memory_() is x and x.is_shared()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
