@@ -11,6 +11,7 @@ from wengert.base.containers import by_name
 from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.layout import sparse_coo
 from wengert.base.sections import fill_sections
+from wengert.interp.levels import device_of, is_elsewhere
 from wengert.ops.make_tensor import make_tensor
 from wengert.sparse.tensors import SparseBase
 from wengert.tape.base import TensorBase
@@ -64,7 +65,7 @@ def assert_close(
     equal_nan : bool. Whether two NaNs are equal.
     check_dtype, check_stride, check_layout : bool. Whether dtypes, strides and layouts must agree;
         sparse tensors of one layout agree if their indices do, and their values are close.
-    check_device : bool. Has no effect: there is one device.
+    check_device : bool. Whether tensors on different devices differ.
     msg : str or callable, optional. The message, or a function that makes it from the default one.
 
     Raises
@@ -84,7 +85,10 @@ def assert_close(
             f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
         )
     tolerances = None if rtol is None or atol is None else (float(rtol), float(atol))
-    settings = (tolerances, equal_nan, check_dtype, check_stride, allow_subclasses, check_layout)
+    settings = (
+        *(tolerances, equal_nan, check_dtype, check_stride, allow_subclasses, check_layout),
+        check_device,
+    )
     found = _difference(actual, expected, settings, "")
     if found is not None:
         if callable(msg):
@@ -212,10 +216,13 @@ def _of_numbers(a: Any, b: Any, settings: tuple[Any, ...], place: str) -> str | 
 
 def _of_arrays(actual: Any, expected: Any, settings: tuple[Any, ...], place: str) -> str | None:
     tolerances, equal_nan, check_dtype, check_stride = settings[:4]
-    a, b = _payload(actual), _payload(expected)
     said = _ATTRIBUTE + _where(place)
+    places = [device_of(getattr(value, "_payload", None)) for value in (actual, expected)]
+    a, b = _payload(actual), _payload(expected)
     if a.shape != b.shape:
         return said.format("shape", f"torch.Size({list(a.shape)})", f"torch.Size({list(b.shape)})")
+    if settings[6] and places[0] != places[1]:
+        return said.format("device", *places)
     if check_dtype and a.dtype != b.dtype:
         return said.format("dtype", repr(as_dtype(a.dtype)), repr(as_dtype(b.dtype)))
     if check_stride and a.strides != b.strides:
@@ -254,7 +261,10 @@ def _of_sparse(a: Any, b: Any, settings: tuple[Any, ...], place: str) -> str | N
 
 
 def _payload(value: Any) -> Any:
-    return np.asarray(value._payload if isinstance(value, TensorBase) else value)
+    if not isinstance(value, TensorBase):
+        return np.asarray(value)
+    held = value._payload
+    return np.array(held.tolist(), held.dtype) if is_elsewhere(held) else np.asarray(held)
 
 
 def _table(a: Any, b: Any, bad: Any, rtol: float, atol: float) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+import wengert.numpy as xp
 from support.device_arrays import Array, devices
 from support.samples import samples
 from wengert.base.device import as_device
@@ -284,12 +285,65 @@ PROGRAMS = {
 }
 
 
+def test_arrays_of_the_standard_are_sent():
+    x = xp.asarray([1.0, 2.0]).requires_grad_()
+    there = x.to_device("cuda")
+    assert isinstance(there, xp.ndarray) and there.device == wg.device("cuda:0")
+    assert there.to_device("cuda") is there and x.to_device("cpu") is x
+    for made in (xp.asarray(x, device="cuda"), xp.array([1.0, 2.0], device="cuda")):
+        assert isinstance(made, xp.ndarray) and _on(made).tolist() == [1, 2]
+    for back in (there.to_device("cpu"), xp.asarray(there, device="cpu")):
+        assert isinstance(back, xp.ndarray) and isinstance(back._payload, np.ndarray)
+    xp.sum(there * there).backward()
+    assert x.grad.tolist() == [2, 4]
+
+
+def _packed(nn, x):
+    layer = nn.LSTM(3, 2).to(x.device)
+    packed = nn.utils.rnn.pack_padded_sequence(x[:, None].repeat(1, 2, 1), [2, 4], False, False)
+    return nn.utils.rnn.pad_packed_sequence(layer(packed)[0])[0]
+
+
+LAYERS = {
+    "LazyLinear": lambda nn, x: nn.LazyLinear(2).to(x.device)(x),
+    "LazyConv1d": lambda nn, x: nn.LazyConv1d(2, 2).to(x.device)(x[None]),
+    "LazyBatchNorm1d": lambda nn, x: nn.LazyBatchNorm1d().to(x.device)(x),
+    "sparse_": lambda nn, x: nn.init.sparse_(wg.empty(3, 4, device=x.device), 0.5) @ x,
+    "packed sequences": _packed,
+    **{
+        way: lambda nn, x, way=way: nn.utils.parametrizations.orthogonal(
+            nn.Linear(3, 2).to(x.device), orthogonal_map=way
+        )(x)
+        for way in ("matrix_exp", "cayley", "householder")
+    },
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_computes_there_as_here(name):
+    found = []
+    for device in ("cuda", "cpu"):
+        wg.manual_seed(0)
+        x = wg.randn(4, 3).to(device).requires_grad_()
+        y = LAYERS[name](wg.nn, x)
+        y.square().sum().backward()
+        found.append([y.detach(), x.grad])
+    there, here = found
+    wg.testing.assert_close(there, [part.cuda() for part in here], rtol=1e-4, atol=1e-5)
+    with pytest.raises(AssertionError, match="'device' do not match: cuda:0 != cpu"):
+        wg.testing.assert_close(there, here, rtol=1e-4, atol=1e-5)
+    wg.testing.assert_close(there, here, rtol=1e-4, atol=1e-5, check_device=False)
+
+
 def test_what_has_no_form_there_says_so():
     x = wg.ones(4, 4, device="cuda")
     with pytest.raises(NotImplementedError, match=r"another device: use linalg\.qr"):
         wg.geqrf(x)
     with pytest.raises(RuntimeError, match="not supported for tensors on 'cuda:0'"):
         x.resize_(2, 2)
+    with pytest.raises(NotImplementedError, match="on 'cuda:0' has no storage"):
+        x.untyped_storage()
+    assert x.share_memory_() is x and x.is_shared()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -57,3 +57,40 @@ def test_a_search_says_that_gradients_do_not_pass_in_full():
     without, with_gradient, _ = found.stderr.split("found\n")
     assert "differentiates the last steps of a search only" not in without
     assert "differentiates the last steps of a search only" in with_gradient
+
+
+COMPILED = """
+import wengert.compat
+wengert.compat.install("torch")
+import einops, torch
+import einops.layers.torch as layers
+pattern, layer, scale = "a b -> b a", layers.Rearrange("a b -> b a"), 2.0
+def scaled(x, axes):
+    return x.sum(axes) * scale
+programs = [
+    lambda x: einops.rearrange(x, pattern) * 2,
+    lambda x: layer(x) * 2,
+    lambda x: einops.reduce(x, "a b -> a", scaled),
+    lambda x: einops.einsum(x, einops.repeat(x, "a b -> a b c", c=2), "a b, a b c -> c"),
+]
+compiled = [torch.compile(program, fullgraph=True) for program in programs]
+x = torch.arange(6.0).reshape(2, 3)
+for pattern in ("a b -> b a", "a b -> (a b)"):
+    for original in (einops.rearrange, lambda x, pattern: x + 1):
+        einops.rearrange, before = original, einops.rearrange
+        for program, quick in zip(programs, compiled):
+            for _ in range(3):
+                a, b = (x.clone().requires_grad_() for _ in range(2))
+                pairs = (program, a), (quick, b)
+                grads = [f(v).square().sum().backward() or v.grad for f, v in pairs]
+                assert torch.equal(quick(x), program(x)) and torch.equal(*grads)
+        einops.rearrange = before
+    layer, scale = layers.Rearrange("a b -> (a b)"), 3.0
+print("equal")
+"""
+
+
+def test_einops_compiles_and_follows_what_its_callers_change():
+    pytest.importorskip("einops")
+    found = python("-c", COMPILED)
+    assert found.stdout == "equal\n", found.stderr

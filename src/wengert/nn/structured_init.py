@@ -138,7 +138,8 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     zeros = math.ceil(sparsity * rows)
     tensor.normal_(0, std, generator=generator)
     if columns:
-        tensor.scatter_(0, stack([randperm(rows)[:zeros] for _ in range(columns)], 1), 0)
+        chosen = stack([randperm(rows)[:zeros] for _ in range(columns)], 1)
+        tensor.scatter_(0, chosen.to(tensor.device), 0)
     return tensor
 
 

@@ -54,7 +54,8 @@ def array(
     tensor([[2., 1.],
             [4., 0.]], dtype=torch.float64, grad_fn=<StackBackward0>)
     """
-    check_device(device)
+    if device is not None:
+        return array(object, dtype, copy=copy, ndmin=ndmin).to(device)
     if isinstance(object, TensorBase):
         made_ = as_dtype(object, dtype)
         if copy is False and made_ is not object:
@@ -93,10 +94,9 @@ def asarray(
     >>> np.asarray(x) is x
     True
     """
-    check_device(device)
     if isinstance(a, ndarray) and dtype is None and not copy:
-        return a
-    return array(a, dtype, copy=copy)
+        return a if device is None else a.to(device)
+    return array(a, dtype, copy=copy, device=device)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
-from wengert.interp.levels import memory_of
+from wengert.interp.levels import is_elsewhere, memory_of
 from wengert.kernels.shared import in_shared_memory, shared_memory_of
 from wengert.ops.create import from_numpy
 from wengert.tape.modes import no_grad, untraced
@@ -122,7 +122,7 @@ def share_memory_(input: Any) -> Any:
 
     Processes that are forked have the tensor; through ``wengert.multiprocessing`` it also
     reaches those that are spawned, or that get it from a queue. Arrays and tensors that lay in
-    the same memory stay where they are.
+    the same memory stay where they are, and so do tensors on a GPU.
 
     Raises
     ------
@@ -135,6 +135,8 @@ def share_memory_(input: Any) -> Any:
     True
     """
     untraced("it moves memory")
+    if is_elsewhere(input._payload):
+        return input
     own = memory_of(input._array())
     if shared_memory_of(own) is None:
         if (input._ext is not None and input._ext.base is not None) or has_views(input):
@@ -150,7 +152,8 @@ def share_memory_(input: Any) -> Any:
 def is_shared(input: Any) -> bool:
     """Return whether the memory is shared with other processes; see `share_memory_`."""
     untraced("it asks where its memory lies")
-    return shared_memory_of(memory_of(input._array())) is not None
+    array = input._array()
+    return is_elsewhere(array) or shared_memory_of(memory_of(array)) is not None
 
 
 fill_sections(globals())

@@ -440,7 +440,9 @@ def geqrf(input: Any, *, out: Any = None) -> Any:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     check_lapack(x, "geqrf_cpu")
     if isinstance(x._payload, Lifted) and (is_elsewhere(x._payload) or not x._payload.traced):
-        raise NotImplementedError("geqrf() under a transform or on another device: use linalg.qr")
+        raise NotImplementedError(
+            "geqrf() of a value of a transform, or of another device: use linalg.qr"
+        )
     if x._edge is not None and is_recording():
         raise NotImplementedError(
             "the derivative for 'geqrf' is not implemented: use linalg.qr, or detach() the input"

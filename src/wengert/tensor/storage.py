@@ -491,12 +491,13 @@ def _storage_of(tensor: Any, kind: Any) -> Any:
 
 
 def _memory(tensor: Any) -> np.ndarray[Any, Any]:
-    memory = memory_of(tensor._array())
+    payload = tensor._array()
+    if is_elsewhere(payload):
+        raise NotImplementedError(f"the memory of a tensor on '{payload.device}' has no storage")
+    memory = memory_of(payload)
     while isinstance(memory, Dual):
         # the tangent has its own memory
         memory = memory.primal
-    if is_elsewhere(memory):
-        raise NotImplementedError(f"the memory of a tensor on '{memory.device}' has no storage")
     if not isinstance(memory, np.ndarray):
         raise RuntimeError(
             "Cannot access data pointer of Tensor that doesn't have storage: under a transform a "

@@ -5,8 +5,8 @@ The walk does not enter library code: this module says which library functions a
 A guard checks that the names through which a function reaches them still resolve to the same
 objects; the code that these call is assumed not to change. The functions of NumPy, SciPy and
 wengert are pure, except for those in `_WORLDLY`, which read or set hidden state; so are those of
-the standard library's modules in `_PURE`. All others are *not known to be pure*: a standard-library
-function written in Python is walked like the user's own, and one in C is denied.
+the modules in `_PURE`. All others are *not known to be pure*: a standard-library function written
+in Python is walked like the user's own, and one in C is denied.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _PURE = frozenset(
         *("re", "_sre", "_statistics", "string", "_string", "struct", "_struct"),
         *("types", "typing", "typing_extensions", "weakref", "_weakref", "_weakrefset"),
         *("contextvars", "_contextvars", "__future__", "reprlib", "_thread._local"),
+        "einops",
     }
 )
-"""Pure modules of the standard library."""
+"""Pure modules of the standard library; and einops, which looks for the libraries loaded so far."""
 _WORLDLY = {
     "builtins": frozenset(
         {

@@ -83,9 +83,9 @@ class LazyLinear(_Lazy, Linear):
         if self.has_uninitialized_params():
             with no_grad():
                 self.in_features = size
-                self.weight.materialize((self.out_features, size))
+                self.weight.materialize((self.out_features, size), input.device)
                 if self.bias is not None:
-                    self.bias.materialize((self.out_features,))
+                    self.bias.materialize((self.out_features,), input.device)
                 self.reset_parameters()
         if self.in_features == 0:
             # a loaded state has set the shapes
@@ -119,9 +119,9 @@ class _LazyConvolution(_Lazy):
                 f"groups={self.groups}"
             )
         self.in_channels = channels
-        self.weight.materialize(self._weight_shape())
+        self.weight.materialize(self._weight_shape(), input.device)
         if self.bias is not None:
-            self.bias.materialize((self.out_channels,))
+            self.bias.materialize((self.out_channels,), input.device)
         self.reset_parameters()
 
 
@@ -276,7 +276,7 @@ class _LazyNorm(_Lazy):
             for name in ("weight", "bias", "running_mean", "running_var"):
                 held = getattr(self, name)
                 if held is not None:
-                    held.materialize((self.num_features,))
+                    held.materialize((self.num_features,), input.device)
             self.reset_parameters()
 
 

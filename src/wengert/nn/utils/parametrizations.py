@@ -141,7 +141,7 @@ class _Orthogonal(Module):
         if self.orthogonal_map == "matrix_exp":
             Q = linalg.matrix_exp(A)
         else:
-            one = eye(rows, dtype=A.dtype)
+            one = eye(rows, dtype=A.dtype, device=A.device)
             Q = linalg.solve(one - 0.5 * A, one + 0.5 * A)
         return Q[..., :columns] if rows != columns else Q
 
@@ -167,7 +167,7 @@ class _Orthogonal(Module):
             A = _reflections(Q)
             return A.mT if wide else A
         if rows != columns:
-            more = randn(*Q.shape[:-2], rows, rows - columns, dtype=Q.dtype)
+            more = randn(*Q.shape[:-2], rows, rows - columns, dtype=Q.dtype, device=Q.device)
             self.base = _made_orthogonal(cat([Q, more], dim=-1))
         else:
             self.base = Q.clone() if _is_orthogonal(Q) else _made_orthogonal(Q)
@@ -179,7 +179,7 @@ class _Orthogonal(Module):
 
 def _is_orthogonal(Q: Any) -> bool:
     rows, columns = Q.shape[-2:]
-    one = eye(columns, dtype=Q.dtype)
+    one = eye(columns, dtype=Q.dtype, device=Q.device)
     return bool(allclose(Q.mH @ Q, one, atol=10.0 * rows * finfo(Q.dtype).eps))
 
 
@@ -190,12 +190,12 @@ def _made_orthogonal(A: Any) -> Any:
 
 def _reflections(Q: Any) -> Any:
     """Return the reflections of a QR decomposition below the diagonal, and signs on it."""
-    raw, tau = np.linalg.qr(Q.detach().numpy(), mode="raw")
+    raw, tau = np.linalg.qr(Q.detach().cpu().numpy(), mode="raw")
     A = np.swapaxes(raw, -1, -2).copy()
     places = np.arange(tau.shape[-1])
     signs = np.sign(A[..., places, places])
     A[..., places, places] = np.where(tau == 0, -signs, signs)
-    return from_numpy(A)
+    return from_numpy(A).to(Q.device)
 
 
 # -- norms -----------------------------------------------------------------------------------------

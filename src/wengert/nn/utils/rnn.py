@@ -16,8 +16,10 @@ from wengert.ops.coerce import operands
 from wengert.ops.create import as_tensor
 from wengert.ops.gather import index_select
 from wengert.ops.join import stack
+from wengert.ops.options import placed
 from wengert.ops.padding import constant_pad_nd
 from wengert.ops.permute import transpose
+from wengert.ops.sorting import argsort
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.types import Tensor
@@ -157,10 +159,7 @@ def invert_permutation(permutation: Any) -> Any:
     """
     if permutation is None:
         return None
-    order = permutation._payload
-    inverse = np.empty_like(order)
-    inverse[order] = np.arange(order.size)
-    return new_tensor(inverse)
+    return argsort(permutation)
 
 
 def _lengths(lengths: Any) -> Any:
@@ -218,8 +217,8 @@ def pack_padded_sequence(
     order: Any = None
     batch_dim = 0 if batch_first else 1
     if not enforce_sorted:
-        order = new_tensor(np.argsort(-sizes, kind="stable"))
-        sizes = sizes[order._payload]
+        places = np.argsort(-sizes, kind="stable")
+        sizes, order = sizes[places], placed(input, places)
         input = index_select(input, batch_dim, order)
     if input.ndim < 2:
         raise IndexError(
@@ -250,7 +249,7 @@ def pack_padded_sequence(
         )
     batch_sizes, places = _places(sizes, batch)
     rows = x.reshape((steps * batch, *x._payload.shape[2:]))
-    data = rows if len(places) == steps * batch else index_select(rows, 0, new_tensor(places))
+    data = rows if len(places) == steps * batch else index_select(rows, 0, placed(rows, places))
     return PackedSequence(data, new_tensor(batch_sizes), order)
 
 
@@ -302,13 +301,13 @@ def pad_packed_sequence(
         shown = np.full(steps * batch, len(places))
         shown[places] = np.arange(len(places))
         padding = np.full((1, *more), padding_value, rows._payload.dtype)
-        rows = index_select(T.cat(rows, new_tensor(padding), dim=0), 0, new_tensor(shown))
+        rows = index_select(T.cat(rows, placed(rows, padding), dim=0), 0, placed(rows, shown))
     padded = rows.reshape((steps, batch, *more))
     if batch_first:
         padded = transpose(padded, 0, 1)
     if sequence.unsorted_indices is not None:
         padded = index_select(padded, 0 if batch_first else 1, sequence.unsorted_indices)
-        lengths = lengths[given.unsorted_indices._payload]
+        lengths = lengths[given.unsorted_indices.tolist()]
     return padded, new_tensor(lengths)
 
 

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import NUMBERS, column
-from wengert.base.device import check_device
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.coerce import has_tangent
@@ -161,21 +160,20 @@ class NumpyProtocol:
         )  # it lies above: only its name is known here
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """Return the tensor itself: its memory is on the CPU, the only device.
+        """Return the tensor on a device, as `to` does: the tensor itself if it is there.
 
         Parameters
         ----------
-        device : device or str. The CPU.
-        stream : None. The CPU has no streams.
+        device : device or str. The device.
+        stream : None. Streams are not used.
 
         Raises
         ------
-        RuntimeError: If it is another device.
+        ValueError: If there is a stream.
         """
-        check_device(device)
         if stream is not None:
-            raise ValueError("the CPU has no streams: leave stream out")
-        return self
+            raise ValueError("no streams are used: leave stream out")
+        return self.to(device)  # type: ignore[attr-defined]
 
     def __float__(self) -> float:
         if self._edge is not None:
