@@ -284,8 +284,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     indices : tuple of Tensor. Integers or bools for the first dimensions; None for one that is
         taken whole.
     values : Tensor. The values to write; broadcasts to the shape of ``input[indices]``.
-    accumulate : bool. Whether to add to the elements instead of replacing
-        them; elements that are named twice get both.
+    accumulate : bool. Whether to add instead of replacing; elements that are named twice get both.
 
     Returns
     -------
