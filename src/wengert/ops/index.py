@@ -47,7 +47,7 @@ def getitem(input: Any, index: Any) -> Any:
 
     Raises
     ------
-    IndexError: If an index is out of range, there are too many, or one is of a wrong type.
+    IndexError: If an index is out of range, there are too many, or one has a wrong type.
     ValueError: If the step of a slice is not positive.
 
     Examples
@@ -97,7 +97,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
 
     Raises
     ------
-    IndexError: If an index is out of range, there are too many, or one is of a wrong type.
+    IndexError: If an index is out of range, there are too many, or one has a wrong type.
     ValueError: If the step of a slice is not positive.
     """
     shape = list(input._payload.shape)
@@ -292,7 +292,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 
     Raises
     ------
-    IndexError: If an index is out of range, there are too many, or one is of a wrong type.
+    IndexError: If an index is out of range, there are too many, or one has a wrong type.
     RuntimeError: If the dtypes differ, or the values do not broadcast.
 
     Examples
@@ -373,7 +373,7 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
 
     Raises
     ------
-    IndexError: If there are too many, or one is of a wrong type or shape.
+    IndexError: If there are too many, or one has a wrong type or shape.
     """
     if not isinstance(indices, tuple | list):
         raise wrong_type("index_put_", "indices", "tuple of Tensors", indices, 1)
