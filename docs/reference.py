@@ -190,7 +190,8 @@ class Names(SphinxDirective):
             pass
         elif sections:
             for title, members in itertools.groupby(entries, key=lambda e: subject(e[0])):
-                lines += [f"**{title}:** {self._links(path, members)}", ""]
+                plain = title.replace("`", "")  # code cannot stand in bold text
+                lines += [f"**{plain}:** {self._links(path, members)}", ""]
         elif len(entries) > 3:
             lines += [self._links(path, entries), ""]
         for value, same in () if "contents" in self.options else entries:

@@ -70,15 +70,15 @@ class set_detect_anomaly:
 class detect_anomaly:
     """Find where values stop being finite, and which operation made a backward pass fail.
 
-    * The first operation of the forward pass that makes a NaN or an infinity from finite
-      arguments is named in a warning: with the element, the arguments there, and the source line.
+    * A warning names the first operation of the forward pass that makes a NaN or an infinity from
+      finite arguments, with the element, the arguments there, and the source line.
     * The first NaN of a backward pass raises. The message names the node, the element, the values
       that it came from, the line that recorded the node, and earlier infinities.
     * An exception in a backward pass comes with a warning that shows where the node was recorded.
 
-    The mode applies to the current thread and context. With ten elements or more, a pass takes up
-    to twice its usual time. PyTorch does the second and the third of these, without element and
-    values, for all threads.
+    The mode applies to the current thread and context. A pass takes up to about twice its usual
+    time. PyTorch does the second and the third of these, without element and values, for all
+    threads.
 
     Parameters
     ----------

@@ -43,10 +43,10 @@ class Function:
     operation by ``apply``. Operations in `backward` are recorded under ``create_graph=True``, so
     second derivatives work if `backward` uses differentiable operations on inputs and outputs.
 
-    A gradient is converted to the dtype of its argument. Differences from PyTorch: summing a
-    gradient down to a smaller shape, as broadcasting requires, also warns; and a second derivative
-    raises where it would be wrong because `backward` uses a value that `forward` computed but did
-    not return (see `keeps_constants`).
+    A gradient is converted to the dtype of its argument. Two differences from PyTorch: summing a
+    gradient down to a smaller shape, as broadcasting requires, also warns. And if `backward` uses a
+    value that `forward` computed but did not return, a second derivative raises instead of being
+    wrong (see `keeps_constants`).
 
     Examples
     --------

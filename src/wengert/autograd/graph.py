@@ -353,7 +353,7 @@ def register_multi_grad_hook(
 
     Returns
     -------
-    RemovableHandle: A handle whose ``remove()`` removes the hook.
+    %(removable)s
 
     Raises
     ------

@@ -182,9 +182,7 @@ class GraphModule(Module):
     def to_folder(self, folder: Any, module_name: str = "FxModule") -> None:
         """Refused: save the state, and keep the code of the module.
 
-        Raises
-        ------
-        NotImplementedError: Always.
+        %(raises_always)s
         """
         raise NotImplementedError(
             "GraphModule.to_folder(): save state_dict(), and print_readable() is the code"

@@ -42,7 +42,7 @@ def _check_added(x: Any, product: Any, shape: tuple[int, ...]) -> None:
 
 
 def _factors(op: str, x: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
-    """Return the factors as they multiply `x`: integers, if `x` is of integers."""
+    """Return the factors as they multiply `x`: integers if `x` holds integers."""
     beta, alpha = real_number(beta, x, op, "beta"), real_number(alpha, x, op, "alpha")
     return (int(beta), int(alpha)) if x._payload.dtype.kind in "biu" else (beta, alpha)
 

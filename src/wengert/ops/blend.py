@@ -107,7 +107,7 @@ def addcdiv(
 
     Raises
     ------
-    RuntimeError: If the shapes do not broadcast, or `tensor1` and `tensor2` are of integers.
+    RuntimeError: If the shapes do not broadcast, or `tensor1` and `tensor2` hold integers.
 
     Examples
     --------

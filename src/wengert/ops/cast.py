@@ -191,9 +191,7 @@ def to_bfloat16(input: Any, memory_format: Any = None) -> Any:
 def to_chalf(input: Any, memory_format: Any = None) -> Any:
     """Refused: NumPy has no complex numbers of 32 bits.
 
-    Raises
-    ------
-    NotImplementedError: Always.
+    %(raises_always)s
     """
     raise NotImplementedError("chalf(): NumPy has no complex numbers of 32 bits; use cfloat()")
 

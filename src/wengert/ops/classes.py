@@ -101,7 +101,7 @@ def nll_loss(
         classes.
     target : Tensor. The classes, of shape (N,), (N, d1, ...) or (), of int64 or uint8.
     weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
-    size_average, reduce : bool, optional. Former names of `reduction`.
+    %(former_reduction)s
     ignore_index : int. A target that does not count.
     reduction : {"mean", "sum", "none"}. How to reduce the losses; the mean is by the sum
         of the targets' weights.
@@ -144,7 +144,7 @@ def cross_entropy(
     target : Tensor. Either classes, of shape (N,), (N, d1, ...) or (), of int64 or uint8; or
         probabilities, of the input's shape and of floating dtype.
     weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
-    size_average, reduce : bool, optional. Former names of `reduction`.
+    %(former_reduction)s
     ignore_index : int. A target class that does not count.
     reduction : {"mean", "sum", "none"}. How to reduce the losses; the mean is by the sum
         of the target classes' weights, or over all targets if they are probabilities.

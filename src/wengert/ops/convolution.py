@@ -240,8 +240,7 @@ def convolution(
     output_padding: Any,
     groups: int,
 ) -> Any:
-    """Return `conv1d`, `conv2d` or `conv3d`, depending on the dimensions of the weight, or the
-    transpose.
+    """Return `conv1d`, `conv2d` or `conv3d`, by the dimensions of the weight, or the transpose.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
     Examples
     --------
     >>> wg.nn.functional.hardswish(wg.tensor([-4.0, 1.0, 4.0]))
-    tensor([-0.0000, 0.6667, 4.0000])
+    tensor([-0.0000,  0.6667,  4.0000])
     """
     x = real_input(input, "hardswish", "hardswish_cpu", floating=True)
     return _made("hardswish", x, inplace)

@@ -47,7 +47,7 @@ def getitem(input: Any, index: Any) -> Any:
 
     Raises
     ------
-    IndexError: If an index is out of range, there are too many, or one is of a wrong type.
+    IndexError: If an index is out of range, there are too many, or one has a wrong type.
     ValueError: If the step of a slice is not positive.
 
     Examples
@@ -97,7 +97,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
 
     Raises
     ------
-    IndexError: If an index is out of range, there are too many, or one is of a wrong type.
+    IndexError: If an index is out of range, there are too many, or one has a wrong type.
     ValueError: If the step of a slice is not positive.
     """
     shape = list(input._payload.shape)
@@ -284,8 +284,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     indices : tuple of Tensor. Integers or bools for the first dimensions; None for one that is
         taken whole.
     values : Tensor. The values to write; broadcasts to the shape of ``input[indices]``.
-    accumulate : bool. Whether to add to the elements instead of replacing
-        them; elements that are named twice get both.
+    accumulate : bool. Whether to add instead of replacing; elements that are named twice get both.
 
     Returns
     -------
@@ -293,7 +292,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 
     Raises
     ------
-    IndexError: If an index is out of range, there are too many, or one is of a wrong type.
+    IndexError: If an index is out of range, there are too many, or one has a wrong type.
     RuntimeError: If the dtypes differ, or the values do not broadcast.
 
     Examples
@@ -374,7 +373,7 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
 
     Raises
     ------
-    IndexError: If there are too many, or one is of a wrong type or shape.
+    IndexError: If there are too many, or one has a wrong type or shape.
     """
     if not isinstance(indices, tuple | list):
         raise wrong_type("index_put_", "indices", "tuple of Tensors", indices, 1)

@@ -41,7 +41,7 @@ def poisson_nll_loss(
     log_input : bool. Whether `input` holds logarithms.
     full : bool. Whether to add the term that depends on the target alone, by Stirling's
         approximation.
-    size_average, reduce : bool, optional. Former names of `reduction`.
+    %(former_reduction)s
     eps : float. Added to the expected counts before their logarithm is taken.
     %(single_reduction)s
 

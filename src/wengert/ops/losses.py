@@ -260,7 +260,7 @@ def kl_div(
     input : Tensor. Logarithms of probabilities.
     target : Tensor. Probabilities, or their logarithms if `log_target`; its shape broadcasts with
         the input's.
-    size_average, reduce : bool, optional. Former names of `reduction`.
+    %(former_reduction)s
     reduction : {"mean", "batchmean", "sum", "none"}. How to combine the single terms; "batchmean"
         divides their sum by the first size, as the definition does.
     log_target : bool. Whether the targets are logarithms.

@@ -270,8 +270,7 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     %(input)s
     index : Tensor. The positions, of int64; negative ones count from the end.
     source : Tensor. The values: as many as `index` has elements.
-    accumulate : bool. Whether to add to the elements instead of replacing
-        them; elements that are named twice get both.
+    accumulate : bool. Whether to add instead of replacing; elements that are named twice get both.
 
     Returns
     -------

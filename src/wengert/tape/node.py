@@ -146,7 +146,7 @@ class Node(NodeBase):
 
         Returns
         -------
-        RemovableHandle: A handle whose ``remove()`` removes the hook.
+        %(removable)s
 
         Examples
         --------
@@ -171,7 +171,7 @@ class Node(NodeBase):
 
         Returns
         -------
-        RemovableHandle: A handle whose ``remove()`` removes the hook.
+        %(removable)s
         """
         ext = self._extra()
         if ext.prehooks is None:

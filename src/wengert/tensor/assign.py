@@ -349,9 +349,9 @@ def where(self: Any, condition: Any, other: Any) -> Any:
 
     Examples
     --------
-    >>> x = wg.tensor([-1.0, 2.0])
+    >>> x = wg.tensor([-1.0, 7.0])
     >>> x.where(x > 0, 0.0)
-    tensor([0., 2.])
+    tensor([0., 7.])
     """
     return choose(condition, self, other)
 

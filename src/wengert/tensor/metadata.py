@@ -155,8 +155,8 @@ class TensorMetadata(StorageMethods):
 
         Examples
         --------
-        >>> wg.zeros(2, 3).is_contiguous(), wg.zeros(2, 3).t().is_contiguous()
-        (True, False)
+        >>> [t.is_contiguous() for t in (wg.zeros(2, 3), wg.zeros(2, 3).t())]
+        [True, False]
         """
         order = check_memory_format(memory_format, "is_contiguous")
         return is_in_format(self._payload, order)
@@ -174,8 +174,8 @@ class TensorMetadata(StorageMethods):
 
         Examples
         --------
-        >>> wg.arange(6)[2:].storage_offset()
-        2
+        >>> wg.arange(20)[11:].storage_offset()
+        11
         """
         root = memory_of(root_of(self))
         if root is None or not shares_owner(memory_of(self._payload), root):

@@ -169,8 +169,8 @@ class Tensor(
 
         Examples
         --------
-        >>> wg.ones(2).requires_grad_()
-        tensor([1., 1.], requires_grad=True)
+        >>> wg.zeros(1, 2).requires_grad_()
+        tensor([[0., 0.]], requires_grad=True)
         """
         if not requires_grad or self.is_leaf:
             self.requires_grad = requires_grad
@@ -272,12 +272,11 @@ class Tensor(
 
         Examples
         --------
-        >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
-        >>> h = x * 3
+        >>> h = 3 * wg.tensor([1.0, 5.0], requires_grad=True)
         >>> h.retain_grad()
-        >>> (h**2).sum().backward()
+        >>> h.square().sum().backward()
         >>> h.grad
-        tensor([ 6., 12.])
+        tensor([ 6., 30.])
         """
         hooks.retain_grad(self)
 
@@ -294,7 +293,7 @@ class Tensor(
 
         Returns
         -------
-        RemovableHandle: A handle whose ``remove()`` removes the hook.
+        %(removable)s
 
         Raises
         ------
@@ -318,7 +317,7 @@ class Tensor(
 
         Returns
         -------
-        RemovableHandle: A handle whose ``remove()`` removes the hook.
+        %(removable)s
 
         Raises
         ------
@@ -407,9 +406,8 @@ class Tensor(
 
         Examples
         --------
-        >>> y = wg.ones(2, requires_grad=True) * 2
-        >>> y.detach_().requires_grad
-        False
+        >>> (wg.ones(3, requires_grad=True) * 7).detach_()
+        tensor([7., 7., 7.])
         """
         if self._is_view():
             raise RuntimeError(
@@ -547,8 +545,8 @@ class Tensor(
 
         Examples
         --------
-        >>> wg.tensor([2.5]).item()
-        2.5
+        >>> wg.tensor([2.75]).item()
+        2.75
         """
         if self._payload.size != 1:
             raise RuntimeError(
@@ -563,8 +561,8 @@ class Tensor(
 
         Examples
         --------
-        >>> wg.arange(4).reshape(2, 2).tolist()
-        [[0, 1], [2, 3]]
+        >>> wg.arange(3).reshape(3, 1).tolist()
+        [[0], [1], [2]]
         """
         if self._edge is not None:
             note(".tolist()", self)

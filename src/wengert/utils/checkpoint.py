@@ -145,9 +145,8 @@ def checkpoint(
     With ``use_reentrant=False`` the graph is recorded as usual, and only its saved tensors are
     replaced: every kind of backward pass works, any number of times if the graph is kept, and
     regions may be nested. ``use_reentrant=True`` records one node whose backward runs a backward
-    pass itself: it supports ``backward()`` to all leaves only, first derivatives only, and
-    tensors only as direct arguments and as outputs, of which at least one each must require a
-    gradient.
+    pass itself. It supports only ``backward()`` to all leaves, only first derivatives, and tensors
+    only as direct arguments and outputs. At least one of each must require a gradient.
 
     Parameters
     ----------

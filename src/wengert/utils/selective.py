@@ -175,12 +175,12 @@ def create_selective_checkpoint_contexts(
     Parameters
     ----------
     policy_fn_or_list : callable or list of str. ``policy(ctx, op, *args, **kwargs)`` is called for
-        each operation of the forward pass. It gets a `SelectiveCheckpointContext`, the name of the
-        operation (a string such as "mm", "exp" or "add", which ``wg.ops.aten.mm.default`` equals)
-        and its arguments, and returns a `CheckpointPolicy`, or True to save and False or None to
-        recompute. Its own operations are not recorded. A list names the operations to save. A
-        function may compute another operation: ``matmul`` of two matrices is "mm", of batches
-        "bmm". Views and in-place writes are always recomputed without asking the policy.
+        each operation of the forward pass, with a `SelectiveCheckpointContext`, the name of the
+        operation (a string such as "mm", which ``wg.ops.aten.mm.default`` equals) and its
+        arguments. It returns a `CheckpointPolicy`, or True to save and False or None to recompute.
+        Its own operations are not recorded. A list names the operations to save. A function may
+        compute another operation: ``matmul`` of two matrices is "mm", of batches "bmm". Views and
+        in-place writes are always recomputed without asking the policy.
     allow_cache_entry_mutation : bool. Whether a kept result may be written to after it was kept.
         The recomputation then starts from the new values.
 

@@ -32,9 +32,8 @@ def make_dot(
 ) -> Any:
     """Return the recorded graph of `var` in Graphviz's language, as torchviz draws it.
 
-    Grey boxes are nodes of the backward pass, blue ones the leaves whose gradients it adds to,
-    orange ones saved tensors, light green ones the outputs, and dark green ones the tensors that
-    outputs are views of.
+    Nodes of the backward pass are grey, the leaves whose gradients it adds to blue, saved tensors
+    orange. Outputs are light green, and the tensors that they are views of dark green.
 
     Parameters
     ----------

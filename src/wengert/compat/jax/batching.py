@@ -125,7 +125,7 @@ def vmap(
 
     Parameters
     ----------
-    fun : callable. Takes and returns pytrees of arrays.
+    %(pytree_function)s
     in_axes : int, None, or a pytree of these. The axis to map over of each positional argument;
         with None, each element gets the whole argument. Keyword arguments are mapped over their
         first axis.

@@ -185,7 +185,7 @@ class custom_jvp(Rule):
 
     Parameters
     ----------
-    fun : callable. Takes and returns pytrees of arrays.
+    %(pytree_function)s
     nondiff_argnums : sequence of int. Positional arguments without a derivative; the rule gets them
         first.
 
@@ -315,7 +315,7 @@ class custom_vjp(Rule):
 
     Parameters
     ----------
-    fun : callable. Takes and returns pytrees of arrays.
+    %(pytree_function)s
     nondiff_argnums : sequence of int. Positional arguments without a derivative; the rules get
         them.
 

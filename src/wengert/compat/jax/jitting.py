@@ -359,7 +359,7 @@ def pmap(
 
     Parameters
     ----------
-    fun : callable. Takes and returns pytrees of arrays.
+    %(pytree_function)s
     axis_name, in_axes, out_axes: As for `jax.vmap`.
     static_broadcasted_argnums : int or sequence of int. Arguments that are passed on unchanged.
 

@@ -186,7 +186,7 @@ def make_jaxpr(
 
     Parameters
     ----------
-    fun : callable. Takes and returns pytrees of arrays.
+    %(pytree_function)s
     static_argnums : int or sequence of int. Arguments that are passed on unchanged.
     return_shape : bool. Whether to return the shapes and dtypes of the result, too.
 

@@ -78,7 +78,7 @@ def eval_shape(fun: Callable[..., Any], *args, **kwargs) -> Any:
 
     Parameters
     ----------
-    fun : callable. Takes and returns pytrees of arrays.
+    %(pytree_function)s
     *args, **kwargs: Pytrees of arrays, or of anything with a shape and a dtype.
 
     Examples

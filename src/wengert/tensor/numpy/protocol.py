@@ -82,8 +82,8 @@ class NumpyProtocol:
 
         Examples
         --------
-        >>> wg.ones(2, requires_grad=True).detach().numpy()
-        array([1., 1.], dtype=float32)
+        >>> wg.tensor([0.5, 8.0], requires_grad=True).detach().numpy()
+        array([0.5, 8. ], dtype=float32)
         """
         if self._edge is not None and not force and is_grad_enabled():
             raise RuntimeError(

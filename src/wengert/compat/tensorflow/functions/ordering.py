@@ -51,7 +51,7 @@ def bincount(
     """
     if axis not in (None, 0):
         raise V.invalid(f"axis must be None or 0 here, not {axis}")
-    numbers = arr.reshape(-1) if arr.size else np.zeros(0, np.int32)  # [] is of floats
+    numbers = arr.reshape(-1) if arr.size else np.zeros(0, np.int32)  # [] holds floats
     if (numbers < 0).any():
         raise V.invalid("Input arr must be non-negative!")
     size = max(int(numbers.max(initial=-1)) + 1, minlength or 0)

@@ -186,7 +186,7 @@ def _jitter(name: str, words: str, function: Callable[[Any, float], Any]) -> Any
 
         _Mapped.__init__(self, changed)
 
-    doc = f"Change the {words} of pictures at random; the result is of float32."
+    doc = f"Change the {words} of pictures at random; the result is float32."
     return type(name, (_Mapped,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
 
 
