@@ -24,9 +24,10 @@ import wengert as wg
 from wengert.base.error_states import errstate, quietly
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
+from wengert.compat.tensorflow.eager import each, is_text, labels_of
 from wengert.compat.tensorflow.errors import OpError, invalid, mismatched
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
-from wengert.compat.tensorflow.values import array_of
+from wengert.compat.tensorflow.values import TextError, array_of
 from wengert.compat.tensorflow.words import refusal
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
@@ -168,7 +169,11 @@ def operation(op: str, *alike: str, **wanted) -> Callable[[_Function], _Function
         def call(*args, **kwargs) -> Any:
             try:
                 return entered(args, kwargs)
-            except OpError as error:
+            except (OpError, TextError) as error:
+                if call.__name__ in _MOVING.split() and _holds_text([*args, *kwargs.values()]):
+                    return _by_codes(call, args, kwargs)
+                if isinstance(error, TextError):
+                    raise
                 raise error._of(op) from error.__cause__
             except (RuntimeError, IndexError) as error:
                 raise invalid(str(error), op) from error
@@ -176,6 +181,44 @@ def operation(op: str, *alike: str, **wanted) -> Callable[[_Function], _Function
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+_MOVING = """
+    boolean_mask broadcast_to concat dynamic_partition equal expand_dims fill gather gather_nd
+    not_equal rank repeat reshape reverse roll shape size slice split squeeze stack tile transpose
+    unique unstack where zeros_like
+    """
+"""The functions that take strings, too: they move elements and compare them."""
+
+
+def _holds_text(value) -> bool:
+    return is_text(value) or (isinstance(value, list | tuple) and any(map(_holds_text, value)))
+
+
+def _by_codes(function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function with numbers in place of strings.
+
+    The numbers are of float64, which no other result of these functions is; 0 is the empty string.
+    """
+    codes = {b"": 0.0}
+
+    def coded(value) -> Any:
+        if isinstance(value, list | tuple) and _holds_text(value):
+            return [coded(part) for part in value]
+        if not is_text(value):
+            return value
+        return constant_of(each(lambda s: codes.setdefault(s, len(codes)), value, dtype=np.float64))
+
+    def text(result) -> Any:
+        if isinstance(result, Tensor):
+            if result._payload.dtype != np.float64:
+                return result
+            return labels_of(np.asarray([*codes], object)[result._payload.astype(np.int64)])
+        parts = [text(part) for part in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+
+    named = {key: value if key == "name" else coded(value) for key, value in kwargs.items()}
+    return text(function(*map(coded, args), **named))
 
 
 def _entering(op: str, name: str, kind, optional: bool) -> Callable[[Any], Any]:
