@@ -66,7 +66,7 @@ def test_functions_that_move_elements_take_strings():
         assert found.numpy().tolist() == wanted
     assert tf.equal(x, "a").numpy().tolist() == [True, False, False]
     assert tf.not_equal(x, "a").dtype == tf.bool
-    assert tf.shape(grid).numpy().tolist() == [2, 2]
+    assert tf.shape(input=grid, out_type="int64").numpy().tolist() == [2, 2]
     assert tf.unique(["b", "a", "b"]).idx.numpy().tolist() == [0, 1, 0]
     with pytest.raises(tf.errors.InvalidArgumentError, match="strings are labels"):
         tf.ones_like(x)

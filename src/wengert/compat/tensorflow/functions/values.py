@@ -23,6 +23,7 @@ import numpy as np
 import wengert as wg
 from wengert.base.error_states import errstate, quietly
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import each, is_text, labels_of
 from wengert.compat.tensorflow.errors import OpError, invalid, mismatched
@@ -170,8 +171,11 @@ def operation(op: str, *alike: str, **wanted) -> Callable[[_Function], _Function
             try:
                 return entered(args, kwargs)
             except (OpError, TextError) as error:
-                if call.__name__ in _MOVING.split() and _holds_text([*args, *kwargs.values()]):
-                    return _by_codes(call, args, kwargs)
+                # a keyword that is a plain string is a name or a dtype
+                said = {key: value for key, value in kwargs.items() if isinstance(value, str)}
+                given = args, {key: kwargs[key] for key in kwargs.keys() - said}
+                if call.__name__ in _MOVING.split() and any(map(is_text, nest.flatten(given))):
+                    return _by_codes(functools.partial(call, **said), *given)
                 if isinstance(error, TextError):
                     raise
                 raise error._of(op) from error.__cause__
@@ -191,10 +195,6 @@ _MOVING = """
 """The functions that take strings, too: they move elements and compare them."""
 
 
-def _holds_text(value) -> bool:
-    return is_text(value) or (isinstance(value, list | tuple) and any(map(_holds_text, value)))
-
-
 def _by_codes(function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function with numbers in place of strings.
 
@@ -203,22 +203,17 @@ def _by_codes(function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     codes = {b"": 0.0}
 
     def coded(value) -> Any:
-        if isinstance(value, list | tuple) and _holds_text(value):
-            return [coded(part) for part in value]
         if not is_text(value):
             return value
         return constant_of(each(lambda s: codes.setdefault(s, len(codes)), value, dtype=np.float64))
 
     def text(result) -> Any:
-        if isinstance(result, Tensor):
-            if result._payload.dtype != np.float64:
-                return result
-            return labels_of(np.asarray([*codes], object)[result._payload.astype(np.int64)])
-        parts = [text(part) for part in result]
-        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+        if result._payload.dtype != np.float64:
+            return result
+        return labels_of(np.asarray([*codes], object)[result._payload.astype(np.int64)])
 
-    named = {key: value if key == "name" else coded(value) for key, value in kwargs.items()}
-    return text(function(*map(coded, args), **named))
+    given, named = nest.map_structure(coded, (args, kwargs))
+    return nest.map_structure(text, function(*given, **named))
 
 
 def _entering(op: str, name: str, kind, optional: bool) -> Callable[[Any], Any]:
