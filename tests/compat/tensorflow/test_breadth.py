@@ -44,6 +44,36 @@ def test_strings_are_refused_where_numbers_are_needed():
             make()
 
 
+def test_functions_that_move_elements_take_strings():
+    x, grid = tf.constant(["a", "b", "c"]), tf.constant([["a", ""], ["c", "d"]])
+    for found, wanted in (
+        (tf.gather(x, [2, 0]), [b"c", b"a"]),
+        (tf.gather_nd(grid, [[1, 0]]), [b"c"]),
+        (tf.reshape(grid, [4]), [b"a", b"", b"c", b"d"]),
+        (tf.transpose(grid), [[b"a", b"c"], [b"", b"d"]]),
+        (tf.concat([x, x[:1]], 0), [b"a", b"b", b"c", b"a"]),
+        (tf.stack([x[0], "z"]), [b"a", b"z"]),
+        (tf.where(x == "a", x, "z"), [b"a", b"z", b"z"]),
+        (tf.where([True, False], "p", "q"), [b"p", b"q"]),
+        (tf.boolean_mask(x, [True, False, True]), [b"a", b"c"]),
+        (tf.fill([2], "a"), [b"a", b"a"]),
+        (tf.zeros_like(x), [b"", b"", b""]),
+        (tf.identity(x), [b"a", b"b", b"c"]),
+        (tf.split(x, [1, 2], name="parts")[1], [b"b", b"c"]),
+        (tf.unique(["b", "a", "b"]).y, [b"b", b"a"]),
+    ):
+        assert found.dtype == tf.string
+        assert found.numpy().tolist() == wanted
+    assert tf.equal(x, "a").numpy().tolist() == [True, False, False]
+    assert tf.not_equal(x, "a").dtype == tf.bool
+    assert tf.shape(input=grid, out_type="int64").numpy().tolist() == [2, 2]
+    assert tf.unique(["b", "a", "b"]).idx.numpy().tolist() == [0, 1, 0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="strings are labels"):
+        tf.ones_like(x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
+        tf.gather(x, [3])
+
+
 def test_functions_of_strings():
     s = tf.strings
     assert s.split(tf.constant("a b c")).numpy().tolist() == [b"a", b"b", b"c"]
@@ -210,6 +240,29 @@ def test_modules_are_saved_without_code(tmp_path):
     tf.saved_model.save(model, tmp_path / "k")
     x = tf.ones([1, 2])
     np.testing.assert_array_equal(tf.saved_model.load(tmp_path / "k")(x), model(x))
+
+
+def test_pictures_are_resized_by_wide_filters():
+    image = np.arange(8, dtype=np.float32).reshape(2, 4, 1) ** 2
+    cubic = tf.image.resize(image, [2, 8], "bicubic").numpy()[0, :, 0]
+    wanted = [
+        -0.08823530,
+        0.12408759,
+        0.57251906,
+        1.5625,
+        3.0625,
+        5.31297731,
+        8.11678791,
+        9.44117737,
+    ]
+    np.testing.assert_allclose(cubic, wanted, rtol=1e-5, atol=1e-6)
+    small = tf.image.resize(image, [1, 2], "lanczos3", antialias=True)
+    np.testing.assert_allclose(np.ravel(small), [10.55668449, 24.02290344], rtol=1e-5)
+    flat = tf.image.resize(image, [1, 2], antialias=True)
+    np.testing.assert_allclose(np.ravel(flat), [11.8571434, 22.8571434], rtol=1e-5)
+    for method, size in (("bicubic", [1, 8]), ("lanczos3", [2, 3]), ("area", [4, 8])):
+        with pytest.raises(ValueError, match="not offered"):
+            tf.image.resize(image, size, method)
 
 
 def test_pictures_are_resized_in_proportion_and_padded():

@@ -158,3 +158,10 @@ def test_movements_of_a_seed_are_those_of_keras(call, wanted):
     images = tf.reshape(tf.range(48.0), (2, 4, 6, 1)) / 48
     moved = eval(call, vars(tf.keras.layers))(images, training=True)
     np.testing.assert_allclose(np.ravel(moved[:, 1, 2:4, 0]), wanted, atol=1e-4)
+
+
+def test_weighted_counts_of_categories_are_float32():
+    layer = tf.keras.layers.CategoryEncoding(num_tokens=3, output_mode="count")
+    found = layer([[0, 1], [0, 0]], count_weights=[[0.1, 0.2], [0.1, 0.1]])
+    assert found.dtype == tf.float32
+    np.testing.assert_allclose(found, [[0.1, 0.2, 0.0], [0.2, 0.0, 0.0]], rtol=1e-6)

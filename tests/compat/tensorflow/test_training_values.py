@@ -415,3 +415,101 @@ def test_a_loss_that_is_given_as_a_metric_keeps_its_name():
     model.compile("sgd", "mse", metrics=[keras.losses.MeanSquaredError(name="squares")])
     found = model.evaluate(X, X, verbose=0, return_dict=True)
     assert found.keys() == {"loss", "squares"}
+
+
+def test_metrics_of_predictions_that_are_no_numbers():
+    # TensorFlow: a row with NaN has no largest ones; its largest one is the largest number
+    kinds, nan = keras.metrics, np.nan
+    predicted = [[nan, 0.5, 0.2], [0.1, 0.2, 0.7], [0.6, nan, 0.3]]
+    assert float(kinds.CategoricalAccuracy()(np.eye(3), predicted)) == 0.0
+    assert float(kinds.SparseCategoricalAccuracy()([1, 2, 0], predicted)) == 1.0
+    third = pytest.approx(1 / 3)
+    assert float(kinds.SparseTopKCategoricalAccuracy(k=2)([1, 2, 0], predicted)) == third
+    assert float(kinds.TopKCategoricalAccuracy(k=3)(np.eye(3), predicted)) == third
+    ranked = [[0.0, 1.0, 2.0]] * 3
+    assert float(kinds.SparseTopKCategoricalAccuracy(k=2)([1, 7, -1], ranked)) == third
+
+
+def test_thresholds_are_of_the_dtype_of_the_metric_and_even_ones_clip_predictions():
+    # values of TensorFlow 2.21
+    kinds = keras.metrics
+    y, p = [0, 1, 0, 1, 1], [-2.0, -1.0, 0.3, 0.9, 7.0]
+    assert float(kinds.AUC()(y, p)) == pytest.approx(0.75)
+    assert float(kinds.AUC(curve="PR")(y, p)) == pytest.approx(0.87590218)
+    assert float(kinds.AUC(thresholds=[0.5])(y, p)) == pytest.approx(0.83333337)
+    assert float(kinds.AUC(thresholds=[0.3])(y, p)) == pytest.approx(1 / 3)
+    assert float(kinds.SensitivityAtSpecificity(0.9)(y, p)) == pytest.approx(2 / 3)
+    assert kinds.Precision(thresholds=[0.3, 0.9])(y, p).numpy().tolist() == [1.0, 1.0]
+    recall = kinds.Recall(thresholds=[0.3, 0.9])(y, p)
+    np.testing.assert_allclose(recall, [2 / 3, 1 / 3], rtol=1e-6)
+
+
+def test_a_loss_of_one_number_is_not_divided_by_weights():
+    dice = keras.losses.Dice(reduction="mean_with_sample_weight")
+    assert float(dice([[1.0, 0.0]], [[0.5, 0.5]], sample_weight=0.5)) == 0.25
+
+
+def test_the_coefficient_of_determination():
+    y, p = np.arange(18.0).reshape(6, 3) % 7, np.arange(18.0).reshape(6, 3) % 5
+    for more, wanted in (
+        ({}, -0.86066246),
+        ({"class_aggregation": None}, [-0.453416, 0.01428568, -2.142857]),
+        ({"class_aggregation": "variance_weighted_average"}, -0.7290639),
+        ({"num_regressors": 2}, -1.1087508),
+    ):
+        metric = keras.metrics.R2Score(**more)
+        np.testing.assert_allclose(metric(y, p), wanted, rtol=2e-5)
+    with pytest.warns(UserWarning, match="More independent predictors"):
+        keras.metrics.R2Score(num_regressors=50)(y, p)
+    weighted = keras.metrics.R2Score(
+        class_aggregation="variance_weighted_average", num_regressors=1
+    )
+    weighted.update_state(
+        [[1.0, 2.0], [4.0, 1.0], [3.0, 5.0]], [[2.0, 2.0], [4.0, 1.5], [4.0, 4.0]], [1.0, 2.0, 1.0]
+    )
+    assert float(weighted.result()) == pytest.approx(0.73880595)
+    with pytest.raises(ValueError, match="expects 2D"):
+        keras.metrics.R2Score()([1.0, 2.0], [1.0, 2.0])
+    for wrong in ({"class_aggregation": "mean"}, {"num_regressors": -1}):
+        with pytest.raises(ValueError, match="Invalid value for argument"):
+            keras.metrics.R2Score(**wrong)
+
+
+def test_a_layer_of_several_results_is_in_the_summary():
+    class Two(keras.layers.Layer):
+        def call(self, x):
+            return x * 2, {"same": x}
+
+    class Model(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.two = Two()
+
+        def call(self, x):
+            return self.two(x)[0]
+
+    model, lines = Model(), []
+    model(np.ones([2, 4], np.float32))
+    model.summary(line_length=140, print_fn=lines.append)
+    assert "((None, 4), {same: (None, 4)})" in "".join(lines)
+    inputs = keras.Input((4,))
+    twice, rest = Two()(inputs)
+    functional = keras.Model(inputs, {"both": twice + rest["same"]})
+    assert functional(np.ones([2, 4], np.float32))["both"].numpy().tolist() == [[3.0] * 4] * 2
+
+
+def test_a_layer_may_save_a_build_config_of_its_own(tmp_path):
+    class Factor(keras.layers.Layer):
+        def build(self, shape):
+            self.factor = self.add_weight(shape=(), initializer="ones", name="factor")
+
+        def call(self, x):
+            return x * self.factor
+
+        def get_build_config(self):
+            return {"mine": 1}
+
+    model = keras.Sequential([keras.Input((2,)), Factor()])
+    model.save(tmp_path / "m.keras")
+    again = keras.models.load_model(tmp_path / "m.keras", custom_objects={"Factor": Factor})
+    assert again(np.ones([1, 2], np.float32)).numpy().tolist() == [[1.0, 1.0]]

@@ -124,6 +124,8 @@ def identity(input, name=None) -> Any:
     >>> tf.identity([1.0])
     <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.], dtype=float32)>
     """
+    if is_text(input):
+        return labels_of(input)
     operand = tensor_of(input)
     return made(
         new_tensor(operand._payload, None if operand._edge is None else Read(operand._edge))

@@ -202,11 +202,6 @@ def assert_integer(x, message=None, name=None) -> None:
         raise TypeError(f'{message or ""}Expected "x" to be integer type.  Found: {have!r}')
 
 
-def enable_check_numerics(*args, **kwargs) -> None:
-    """Raise an error: use `wengert.autograd.detect_anomaly` to find the first infinity or NaN."""
-    raise refusal(NotImplementedError, "tf.debugging.enable_check_numerics: use `with")
-
-
 def disable_check_numerics() -> None:
     """Do nothing; accepted for compatibility."""
 

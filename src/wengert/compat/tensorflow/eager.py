@@ -4,9 +4,10 @@
 `wengert.compat.tensorflow.infix` defines the operators.
 
 NOTE [tensors of strings]
-A tensor of strings is a `Tensor` over an array of bytes. It supports shapes, indexing, comparisons
-and ``tf.strings``. `tensor_of` refuses it as an argument of any other operation, because the engine
-does not compute with strings.
+A tensor of strings is a `Tensor` over an array of bytes. It supports shapes, indexing, comparisons,
+``tf.strings``, and functions that move elements, like `tf.gather`, to which numbers stand for the
+strings. `tensor_of` refuses it as an argument of any other operation, because the engine does not
+compute with strings.
 """
 
 from __future__ import annotations

@@ -240,14 +240,4 @@ def format(template: str, inputs, placeholder="{}", summarize=3, name=None) -> A
     return labels_of(text)
 
 
-def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
-    """Raise an error: Python has no hash equal to TensorFlow's.
-
-    Raises
-    ------
-    NotImplementedError: Always.
-    """
-    raise refusal(NotImplementedError, "tf.strings.to_hash_bucket_fast is not")
-
-
 __all__ = completed(globals())

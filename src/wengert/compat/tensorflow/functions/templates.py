@@ -127,6 +127,7 @@ def function_of(
         fits(op, x, y)
         return V.computed(op, function, x, y)
 
+    applied = V.operation(op)(applied) if kinds is ALL else applied  # strings, too
     return _described(applied, path, words, kinds, example, line, result)
 
 

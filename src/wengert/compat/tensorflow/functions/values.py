@@ -23,10 +23,12 @@ import numpy as np
 import wengert as wg
 from wengert.base.error_states import errstate, quietly
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
+from wengert.compat.tensorflow.eager import each, is_text, labels_of
 from wengert.compat.tensorflow.errors import OpError, invalid, mismatched
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
-from wengert.compat.tensorflow.values import array_of
+from wengert.compat.tensorflow.values import TextError, array_of
 from wengert.compat.tensorflow.words import refusal
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
@@ -168,7 +170,14 @@ def operation(op: str, *alike: str, **wanted) -> Callable[[_Function], _Function
         def call(*args, **kwargs) -> Any:
             try:
                 return entered(args, kwargs)
-            except OpError as error:
+            except (OpError, TextError) as error:
+                # a keyword that is a plain string is a name or a dtype
+                said = {key: value for key, value in kwargs.items() if isinstance(value, str)}
+                given = args, {key: kwargs[key] for key in kwargs.keys() - said}
+                if call.__name__ in _MOVING.split() and any(map(is_text, nest.flatten(given))):
+                    return _by_codes(functools.partial(call, **said), *given)
+                if isinstance(error, TextError):
+                    raise
                 raise error._of(op) from error.__cause__
             except (RuntimeError, IndexError) as error:
                 raise invalid(str(error), op) from error
@@ -176,6 +185,35 @@ def operation(op: str, *alike: str, **wanted) -> Callable[[_Function], _Function
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+_MOVING = """
+    boolean_mask broadcast_to concat dynamic_partition equal expand_dims fill gather gather_nd
+    not_equal rank repeat reshape reverse roll shape size slice split squeeze stack tile transpose
+    unique unstack where zeros_like
+    """
+"""The functions that take strings, too: they move elements and compare them."""
+
+
+def _by_codes(function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function with numbers in place of strings.
+
+    The numbers are of float64, which no other result of these functions is; 0 is the empty string.
+    """
+    codes = {b"": 0.0}
+
+    def coded(value) -> Any:
+        if not is_text(value):
+            return value
+        return constant_of(each(lambda s: codes.setdefault(s, len(codes)), value, dtype=np.float64))
+
+    def text(result) -> Any:
+        if result._payload.dtype != np.float64:
+            return result
+        return labels_of(np.asarray([*codes], object)[result._payload.astype(np.int64)])
+
+    given, named = nest.map_structure(coded, (args, kwargs))
+    return nest.map_structure(text, function(*given, **named))
 
 
 def _entering(op: str, name: str, kind, optional: bool) -> Callable[[Any], Any]:

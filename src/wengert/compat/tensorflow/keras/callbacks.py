@@ -522,16 +522,4 @@ class TerminateOnNaN(Callback):
         self.model.stop_training = True
 
 
-class TensorBoard(Callback):
-    """Not offered: nothing here writes TensorBoard's files of graphs and summaries.
-
-    Raises
-    ------
-    NotImplementedError: Always.
-    """
-
-    def __init__(self, log_dir="logs", *args, **kwargs) -> None:
-        raise refusal(NotImplementedError, "tf.keras.callbacks.TensorBoard is not")
-
-
 __all__ = completed(globals(), without="shown_numbers")

@@ -10,7 +10,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import numbers_of
-from wengert.compat.tensorflow.keras.globals import name_for
+from wengert.compat.tensorflow.keras.globals import epsilon, name_for
 from wengert.compat.tensorflow.keras.means import Metric, same_rank
 from wengert.compat.tensorflow.keras.settings import settings
 
@@ -26,6 +26,11 @@ def _points(count: int, inner=None, margin: float = 0) -> Any:
     """Return evenly spaced thresholds from 0 to 1, or a margin more to both sides."""
     between = np.arange(1, count - 1) / (count - 1) if inner is None else np.sort(inner)
     return np.asarray([-margin, *between, 1 + margin])
+
+
+def _is_even(limits) -> bool:
+    even = np.linspace(0, 1, limits.size)
+    return limits.size > 2 and np.allclose(limits, even, atol=2 * epsilon())
 
 
 @settings("thresholds=None, name=None, dtype=None")
@@ -48,7 +53,11 @@ class _Counting(Metric):
         self._begin(np.atleast_1d(np.asarray(given, np.float64)))
 
     def _begin(self, limits) -> None:
-        self._limits = limits
+        # even thresholds number the intervals that predictions, held to [0, 1], are in
+        self._steps = limits.size - 1 if _is_even(limits) else 0
+        if self._steps:
+            limits = np.where(limits < 0, -1, np.arange(limits.size))
+        self._limits = limits.astype(self._kind)
         if not self.multi_label:
             self._create(limits.shape)
         elif self.num_labels is not None:
@@ -63,12 +72,13 @@ class _Counting(Metric):
     def update_state(self, y_true, y_pred, sample_weight=None) -> None:
         """Count a batch."""
         y, p = same_rank(y_true, y_pred)
-        p = p.astype(np.float64)
+        p = p.astype(self._kind)
         p = 1 / (1 + np.exp(-p)) if self.from_logits else p
         if self.top_k is not None:
             # of equal predictions the first ones
             ranks = np.argsort(-p, -1, kind="stable").argsort(-1)
             p = np.where(ranks < self.top_k, p, -np.inf)
+        p = np.clip(p, 0, 1) * p.dtype.type(self._steps) if self._steps else p
         weight = np.ones(()) if sample_weight is None else numbers_of(sample_weight)
         weight = weight.reshape(weight.shape + (1,) * (y.ndim - weight.ndim))
         weight = np.broadcast_to(weight, y.shape).astype(np.float64)

@@ -405,7 +405,7 @@ class Layer(Configured):
     def compute_output_shape(self, input_shape) -> Any:
         """Return the output shape for an input of this shape."""
         result = symbolic(self, (Symbol(tuple(input_shape), str(self._kind)),), {})
-        return result.shape
+        return nest.map_structure(lambda one: one.shape, result)
 
     def _in_graph(self, place: int) -> Any:
         if "_node" not in vars(self):
@@ -439,7 +439,7 @@ class Layer(Configured):
 
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Create the weights for the shape in a result of `get_build_config`."""
-        shape = config["input_shape"]
+        shape = config.get("input_shape")
         if not self.built and shape is not None:
             self.build(_shape(shape))
             self._built_for = shape

@@ -55,7 +55,7 @@ class Loss(Configured):
         if reduction == "auto":
             reduction = "sum_over_batch_size"
         if reduction not in known:
-            raise refusal(ValueError, "Invalid value for", reduction)
+            raise refusal(ValueError, "Invalid value for argument `red", reduction)
         self.name = name or type(self).__name__.lower()
         self.reduction = reduction
         self._dtype = dtype
@@ -107,7 +107,7 @@ def reduced(losses, weight, mask, reduction) -> Any:
     if weight is not None:
         losses, weight = same_rank(losses, V.converted(V.tensor_of(weight), kind))
         losses = wg.mul(losses, weight)
-    if reduction in ("none", None) or losses._payload.shape == (0,):
+    if reduction in ("none", None) or losses._payload.shape in ((), (0,)):
         return losses
     if reduction == "mean_with_sample_weight" and weight is not None:
         return divide_no_nan(wg.sum(losses), wg.sum(weight))

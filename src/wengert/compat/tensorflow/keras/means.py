@@ -13,6 +13,7 @@ from wengert.compat.kit.rows import of_rows
 from wengert.compat.kit.signatures import signature_of
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.configs import Configured, snake_case
+from wengert.compat.tensorflow.functions.ordering import argmax, in_top_k
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of, tensor_of
 from wengert.compat.tensorflow.keras import losses as _losses
 from wengert.compat.tensorflow.keras.globals import float_type, name_for
@@ -219,8 +220,7 @@ def categorical_accuracy(y_true, y_pred) -> Any:
     >>> print(tf.keras.metrics.categorical_accuracy([[0.0, 1.0]], [[0.4, 0.6]]).numpy())
     [1.]
     """
-    y, p = numbers_of(y_true), numbers_of(y_pred)
-    return constant_of((y.argmax(-1) == p.argmax(-1)).astype(np.float32))
+    return _equal(argmax(y_true, -1), argmax(y_pred, -1))
 
 
 def sparse_categorical_accuracy(y_true, y_pred) -> Any:
@@ -234,15 +234,21 @@ def sparse_categorical_accuracy(y_true, y_pred) -> Any:
     y, p = numbers_of(y_true), numbers_of(y_pred)
     if y.ndim == p.ndim and y.shape[-1] == 1:
         y = y[..., 0]
-    return constant_of((y == p.argmax(-1)).astype(np.float32))
+    return _equal(y, argmax(p, -1))
 
 
 def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
-    """Return whether the right class is among the `k` largest predictions."""
-    y, p = numbers_of(y_true).astype(np.int64), numbers_of(y_pred)
-    p = p.reshape(-1, p.shape[-1])
-    own = np.take_along_axis(p, y.reshape(-1, 1), 1)
-    return constant_of(((p > own).sum(1) < k).astype(np.float32).reshape(y.shape))
+    """Return whether the right class is among the `k` largest predictions, as `tf.math.in_top_k`.
+
+    Examples
+    --------
+    >>> m = tf.keras.metrics.sparse_top_k_categorical_accuracy
+    >>> float(m([0], [[np.nan, 0.2, 0.3]], k=3)[0])
+    0.0
+    """
+    y, p = numbers_of(y_true).astype(np.int32), numbers_of(y_pred)
+    found = numbers_of(in_top_k(y.reshape(-1), p.reshape(-1, p.shape[-1]), k))
+    return constant_of(found.astype(np.float32).reshape(y.shape))
 
 
 def top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
@@ -254,7 +260,7 @@ def top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
     >>> print(tf.keras.metrics.top_k_categorical_accuracy(y, p, k=2).numpy())
     [1.]
     """
-    return sparse_top_k_categorical_accuracy(numbers_of(y_true).argmax(-1), y_pred, k)
+    return sparse_top_k_categorical_accuracy(argmax(y_true, -1), y_pred, k)
 
 
 class _Wrapped(_OfPairs):

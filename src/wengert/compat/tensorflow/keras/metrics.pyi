@@ -9,7 +9,7 @@ from wengert.compat.tensorflow.keras.confusion import AUC as _AUC_, Precision as
 from wengert.compat.tensorflow.keras.loss_functions import KLD as KLD, binary_crossentropy as binary_crossentropy, binary_focal_crossentropy as binary_focal_crossentropy, categorical_crossentropy as categorical_crossentropy, categorical_focal_crossentropy as categorical_focal_crossentropy, categorical_hinge as categorical_hinge, cosine_similarity as cosine_similarity, dice as dice, huber as huber, kl_divergence as kl_divergence, kld as kld, kullback_leibler_divergence as kullback_leibler_divergence, logcosh as logcosh, sparse_categorical_crossentropy as sparse_categorical_crossentropy, tversky as tversky
 from wengert.compat.tensorflow.keras.losses import MAE as MAE, MAPE as MAPE, MSE as MSE, MSLE as MSLE, hinge as hinge, log_cosh as log_cosh, mae as mae, mape as mape, mean_absolute_error as mean_absolute_error, mean_absolute_percentage_error as mean_absolute_percentage_error, mean_squared_error as mean_squared_error, mean_squared_logarithmic_error as mean_squared_logarithmic_error, mse as mse, msle as msle, poisson as poisson, squared_hinge as squared_hinge
 from wengert.compat.tensorflow.keras.means import Mean as Mean, MeanMetricWrapper as MeanMetricWrapper, Metric as Metric, RootMeanSquaredError as RootMeanSquaredError, Sum as Sum, _Wrapped as __Wrapped_, binary_accuracy as binary_accuracy, categorical_accuracy as categorical_accuracy, sparse_categorical_accuracy as sparse_categorical_accuracy, sparse_top_k_categorical_accuracy as sparse_top_k_categorical_accuracy, top_k_categorical_accuracy as top_k_categorical_accuracy
-from wengert.compat.tensorflow.keras.scores import BinaryIoU as _BinaryIoU_, F1Score as _F1Score_, FBetaScore as _FBetaScore_, IoU as _IoU_, MeanIoU as _MeanIoU_
+from wengert.compat.tensorflow.keras.scores import BinaryIoU as _BinaryIoU_, F1Score as _F1Score_, FBetaScore as _FBetaScore_, IoU as _IoU_, MeanIoU as _MeanIoU_, R2Score as _R2Score_
 
 class AUC(_AUC_):
     def __init__(self, num_thresholds: Any = 200, curve: Any = 'ROC', summation_method: Any = 'interpolation', name: _str | None = None, dtype: Any = None, thresholds: Any = None, multi_label: _bool = False, num_labels: Any = None, label_weights: Any = None, from_logits: _bool = False) -> None: ...
@@ -61,6 +61,8 @@ class Precision(_Precision_):
     def __init__(self, thresholds: Any = None, top_k: Any = None, class_id: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
 class PrecisionAtRecall(__At_):
     def __init__(self, recall: Any, num_thresholds: Any = 200, class_id: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
+class R2Score(_R2Score_):
+    def __init__(self, class_aggregation: Any = 'uniform_average', num_regressors: Any = 0, name: _str | None = 'r2_score', dtype: Any = None) -> None: ...
 class Recall(_Recall_):
     def __init__(self, thresholds: Any = None, top_k: Any = None, class_id: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
 class RecallAtPrecision(__At_):

@@ -93,8 +93,8 @@ def redrawn(config: dict[str, Any], custom_objects=None) -> tuple[Any, Any]:
     ]
     for call in config["nodes"]:
         args, kwargs = (_decoded(call[key], symbols) for key in ("args", "kwargs"))
-        result = layers[call["layer"]](*args, **kwargs)
-        symbols += [result if place is None else result[place] for place in call["results"]]
+        results = nest.flatten(layers[call["layer"]](*args, **kwargs))
+        symbols += [results[place or 0] for place in call["results"]]
     return (
         _decoded(config["input_structure"], symbols),
         _decoded(config["output_structure"], symbols),

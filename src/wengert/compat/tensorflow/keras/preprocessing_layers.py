@@ -36,7 +36,7 @@ def _encoded(places, mode: str, depth: int, weights=None, kind="float32") -> Any
         places = places[..., 0]
     hot = (places[..., None] == np.arange(depth)).astype(kind)
     if weights is not None:
-        hot = hot * np.asarray(weights)[..., None]
+        hot = hot * V.numbers_of(weights).astype(kind)[..., None]
     total = hot if mode == "one_hot" or not places.ndim else hot.sum(-2)
     return V.constant_of(total if mode == "count" else np.minimum(total, 1))
 

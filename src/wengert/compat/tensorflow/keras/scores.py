@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow.functions.ordering import argmax
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras.confusion import share
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.words import refusal
+from wengert.tape.sites import warn
 
 
 def _weights(sample_weight) -> Any:
@@ -35,8 +37,8 @@ class _Overlap(Metric):
         self.add_variable((count, count), "zeros", name="total_confusion_matrix")
 
     def _labels(self: Any, values, sparse: bool) -> Any:
-        numbers = numbers_of(values)
-        return np.ravel(numbers if sparse else numbers.argmax(self.axis)).astype(np.int64)
+        labels = numbers_of(values if sparse else argmax(values, self.axis))
+        return np.ravel(labels).astype(np.int64)
 
     def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
         """Count a batch: labels outside of the classes, and `ignore_class`, do not count."""
@@ -105,8 +107,25 @@ class BinaryIoU(_Overlap):
     num_classes, ignore_class, sparse_y_true, sparse_y_pred = 2, None, True, True
 
 
+class _OfOutputs(Metric):
+    """Base class for sums over examples, one for each output."""
+
+    def _outputs(self, y_true, y_pred) -> Any:
+        y, p = (numbers_of(value).astype(np.float64) for value in (y_true, y_pred))
+        if y.ndim != 2 or p.ndim != 2:
+            raise refusal(ValueError, "{} expects 2D", type(self).__name__, p.shape, y.shape)
+        return y, p
+
+    def _count(self, sums: dict[str, Any]) -> None:
+        if not self._variables:
+            for name, part in sums.items():
+                self.add_variable(np.shape(part), "zeros", name=name)
+        for variable, part in zip(self._variables, sums.values(), strict=True):
+            variable.assign_add(part)
+
+
 @settings("average=None, beta=1.0, threshold=None, name='fbeta_score', dtype=None")
-class FBetaScore(Metric):
+class FBetaScore(_OfOutputs):
     """The weighted harmonic mean of precision and recall of each class.
 
     Parameters
@@ -131,9 +150,7 @@ class FBetaScore(Metric):
 
     def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
         """Count the examples of a batch."""
-        y, p = (numbers_of(value).astype(np.float64) for value in (y_true, y_pred))
-        if y.ndim != 2 or p.ndim != 2:
-            raise refusal(ValueError, "{} expects 2D", type(self).__name__, p.shape, y.shape)
+        y, p = self._outputs(y_true, y_pred)
         if self.threshold is None:
             said = (p >= p.max(-1, keepdims=True)) & (abs(p) > 1e-9)
         else:
@@ -145,11 +162,7 @@ class FBetaScore(Metric):
             "false_negatives": (1 - said) * y,
             "intermediate_weights": y,
         }
-        if not self._variables:
-            for name in counted:
-                self.add_variable(y.shape[1:], "zeros", name=name)
-        for variable, each in zip(self._variables, counted.values(), strict=True):
-            variable.assign_add((each * weight).sum(0))
+        self._count({name: (each * weight).sum(0) for name, each in counted.items()})
 
     def result(self) -> Any:
         """Return the score of each class, or their mean."""
@@ -170,6 +183,57 @@ class F1Score(FBetaScore):
     """The harmonic mean of precision and recall of each class (see `FBetaScore`)."""
 
     without = ("beta",)
+
+
+@settings("class_aggregation='uniform_average', num_regressors=0, name='r2_score', dtype=None")
+class R2Score(_OfOutputs):
+    """The coefficient of determination: one minus the squared errors over the squared deviations.
+
+    Parameters
+    ----------
+    class_aggregation : {"uniform_average", "variance_weighted_average"} or None. The mean over the
+        outputs.
+    num_regressors : int. The number of regressors, for the adjusted coefficient.
+
+    Examples
+    --------
+    >>> m = tf.keras.metrics.R2Score()
+    >>> print(f"{m([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]]).numpy():.3f}")
+    0.571
+    """
+
+    def _prepare(self: Any) -> None:
+        if self.class_aggregation not in (None, "uniform_average", "variance_weighted_average"):
+            raise refusal(ValueError, "Invalid value for argument `cl", self.class_aggregation)
+        if self.num_regressors < 0:
+            raise refusal(ValueError, "Invalid value for argument `num", self.num_regressors)
+
+    def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
+        """Add the examples of a batch."""
+        y, p = self._outputs(y_true, y_pred)
+        weight = np.asarray(_weights(sample_weight))
+        weight = np.broadcast_to(weight[:, None] if weight.ndim == 1 else weight, y.shape)
+        sums = {"squared_sum": y**2, "sum": y, "residual": (y - p) ** 2, "count": 1.0}
+        found = {name: (weight * part).sum(0) for name, part in sums.items()}
+        self._count({"num_samples": y.size, **found})
+
+    def result(self: Any) -> Any:
+        """Return the score, or the score of each output."""
+        n, squares, total, missed, count = (v.numpy().astype(np.float64) for v in self._variables)
+        with np.errstate(all="ignore"):
+            spread = squares - total * (total / count)
+            score = 1 - missed / spread
+            score = np.where(np.isinf(score), 0.0, score)
+            if self.class_aggregation == "uniform_average":
+                score = np.mean(score)
+            elif self.class_aggregation is not None:
+                score = np.sum(spread * score) / np.sum(spread)
+        left = n - self.num_regressors - 1
+        if self.num_regressors and left > 0:
+            score = 1 - (1 - score) * (n - 1) / left
+        elif self.num_regressors:
+            warn(refusal(str, "More independent predictors"))
+        return self._tensor(score)
 
 
 __all__ = completed(globals())

@@ -77,11 +77,24 @@ def _listed(layers: Sequence[Any], nested: bool, level=0) -> Iterator[tuple[int,
 
 
 def _shape_of(layer: Any) -> str:
-    shapes = [tuple(one.shape) for one in _results(layer)]
-    if not shapes and isinstance(vars(layer).get("_built_for"), tuple):
-        shapes = [tuple(layer.compute_output_shape((None, *layer._built_for[1:])))]
-    texts = [f"({', '.join(map(str, shape))})" for shape in shapes]
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]" if texts else "?"
+    found, built = vars(layer).get("_node", (None, None))[1], vars(layer).get("_built_for")
+    if found is None and not isinstance(built, tuple):
+        return "?"
+    if found is None:
+        found = layer.compute_output_shape((None, *built[1:]))
+    text = _written(found)
+    parts = nest.flatten(text)
+    return parts[0] if len(parts) == 1 else str(text).replace("'", "")
+
+
+def _written(found: Any) -> Any:
+    """Return the shapes of results, in the same containers, as texts."""
+    if isinstance(found, dict):
+        return {key: _written(part) for key, part in found.items()}
+    shape = getattr(found, "shape", found)
+    if all(size is None or isinstance(size, int) for size in shape):
+        return f"({', '.join(map(str, shape))})"
+    return type(found)(map(_written, found))
 
 
 def _fitted(widths: list[int], line: int) -> list[int]:

@@ -78,11 +78,9 @@ def symbolic(layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     with _restored(layer):
         results = [layer(*example(args, size), **example(kwargs, size)) for size in (2, 3)]
     origin = (layer, args, kwargs)
-    if isinstance(results[0], list | tuple):
-        return type(results[0])(
-            _symbol(a, b, origin, i) for i, (a, b) in enumerate(zip(*results, strict=True))
-        )
-    return _symbol(results[0], results[1], origin, None)
+    pairs = zip(*map(nest.flatten, results), strict=True)
+    parts = [_symbol(a, b, (*origin, place)) for place, (a, b) in enumerate(pairs)]
+    return nest.pack_sequence_as(results[0], parts)
 
 
 @contextmanager
@@ -105,9 +103,9 @@ def _restored(layer) -> Iterator[None]:
             weight.assign(value)
 
 
-def _symbol(a, b, origin, place: int | None) -> Symbol:
+def _symbol(a, b, origin) -> Symbol:
     shape = [m if m == n else None for m, n in zip(tuple(a.shape), tuple(b.shape), strict=True)]
-    return Symbol(TensorShape(shape), a.dtype.name, (*origin, place))
+    return Symbol(TensorShape(shape), a.dtype.name, origin)
 
 
 def inner(value) -> list[Any]:
@@ -178,13 +176,13 @@ def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
     for symbol in order:
         layer, args, kwargs, place = symbol.origin
         key = id(args)
-        if place is None or key not in results:
+        if key not in results:
             given = _filled(args, values), _filled(kwargs, values)
             masks = [(x, x._keras_mask) for x in nest.flatten(given) if hasattr(x, "_keras_mask")]
-            results[key] = layer(*given[0], **given[1])
+            results[key] = nest.flatten(layer(*given[0], **given[1]))
             for x, mask in masks:  # of a graph, attention takes none away
                 x._keras_mask = mask
-        values[id(symbol)] = results[key] if place is None else results[key][place]
+        values[id(symbol)] = results[key][place]
     return _filled(outputs, values)
 
 
