@@ -16,6 +16,7 @@ from typing import Any
 import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import convert
+from wengert.compat.jax.closures import Holder
 from wengert.compat.jax.tracing import (
     Leaves,
     Results,
@@ -104,7 +105,7 @@ class _Type(str):
         return str(self)
 
 
-class Rule:
+class Rule(Holder):
     """Base class for functions with rules: it sorts the arguments of a call.
 
     The methods that define other kinds of rules are those of the function, if it has them.
@@ -131,6 +132,16 @@ class Rule:
         self.nondiff_argnums = tuple(sorted(set(fixed)))
 
     _kind = "custom_gradient"
+
+    def held(self) -> tuple[Any, ...]:
+        """Return the attributes: the function, and its rules."""
+        return tuple(self.__dict__.values())
+
+    def holding(self, parts: Sequence[Any]) -> Any:
+        """Return a function like this one with other attributes."""
+        made = object.__new__(type(self))
+        made.__dict__.update(zip(self.__dict__, parts, strict=True))
+        return made
 
     def __getattr__(self, name: str) -> Any:
         if name in ("def_vmap", "defjvp", "defjvps", "defvjp"):
