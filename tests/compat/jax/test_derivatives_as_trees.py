@@ -204,3 +204,37 @@ def test_converted_closures_compute_with_other_constants():
 
     changed, same = jax.jvp(total, (2.0,), (1.0,))[0]
     assert np.isclose(changed, 9 * same)
+
+
+def test_transposed_functions_are_trees():
+    def transposed(a):
+        return jax.linear_transpose(lambda x: a * x, X)
+
+    leaves, structure = jax.tree.flatten(transposed(A))
+    other = structure.unflatten([2 * leaf for leaf in leaves])
+    np.testing.assert_allclose(other(jnp.ones(2))[0], 2 * A)
+
+
+def test_zero_tangents_of_rules_stay_symbolic_inside_other_derivatives():
+    symbolic, found = jax.custom_derivatives.SymbolicZero, []
+    f = jax.custom_jvp(lambda a, x: a * x)
+
+    def rule(primals, tangents):
+        (a, x), (at, xt) = primals, tangents
+        known = [isinstance(t, symbolic) for t in tangents]
+        found.append(tuple(known))
+        return f(a, x), (0 if known[0] else at * x) + (0 if known[1] else a * xt)
+
+    f.defjvp(rule, symbolic_zeros=True)
+    assert jax.jvp(lambda a: jax.jvp(lambda x: f(a, x), (2.0,), (1.0,))[1], (3.0,), (1.0,))[1] == 1
+    assert {(True, False), (False, True)} <= {*found}
+
+
+def test_functions_with_rules_are_not_differentiated_themselves():
+    inside = jax.custom_jvp(lambda x: x)
+    inside.defjvp(lambda primals, tangents: pytest.fail("the rule is asked"))
+    outside = jax.custom_jvp(lambda x: inside(x) ** 2)
+    outside.defjvps(lambda t, _, x: 2 * x * t)
+    assert jax.linearize(outside, 3.0)[1](1.0) == 6.0
+    assert jax.hessian(outside)(3.0) == 2.0
+    assert jax.linearize(jax.grad(outside), 3.0)[1](1.0) == 2.0

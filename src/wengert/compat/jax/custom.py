@@ -15,7 +15,7 @@ from typing import Any
 
 import wengert.func as func
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import convert
+from wengert.compat.jax.array import convert, made
 from wengert.compat.jax.closures import Holder
 from wengert.compat.jax.tracing import (
     Leaves,
@@ -32,6 +32,7 @@ from wengert.compat.jax.tracing import (
 from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure
 from wengert.compat.jax.values import layers
 from wengert.compat.jax.words import refusal
+from wengert.func.custom import is_linear
 from wengert.interp.dual import Dual
 from wengert.ops.like import zeros_like
 from wengert.tape.base import new_tensor
@@ -260,10 +261,14 @@ class custom_jvp(Rule):
 
         def rule(primals, tangents) -> Any:
             values = tuple(leaves.with_tensors(primals))
-            directions = tuple(leaves.derivatives(tangents))
-            if any(still):
+            given = zip(primals, tangents, strict=True)
+            filled = [zeros_like(x) if t is None else t for x, t in given]
+            directions = tuple(leaves.derivatives(filled))
+            none = {place for place, t in zip(leaves.places, tangents, strict=True) if t is None}
+            if any(still) or (none and self.symbolic):
                 flat, structure = tree_flatten(directions)
-                pairs = zip(flat, leaves.arrays, still, strict=True)
+                zero = [known or i in none for i, known in enumerate(still)]
+                pairs = zip(flat, leaves.arrays, zero, strict=True)
                 directions = structure.unflatten(
                     [SymbolicZero(x.aval) if zero else t for t, x, zero in pairs]
                 )
@@ -272,7 +277,10 @@ class custom_jvp(Rule):
             return self._slopes(output, slope)
 
         def forward(*given) -> Any:
-            return self.fun(*given), given
+            # the function itself is never differentiated, also where the rule's residuals are
+            _, moving = self._parted(given)
+            still = [x if is_linear([x]) else made(x.detach(), x.weak_type) for x in moving.tensors]
+            return self.fun(*self._joined(given, moving.with_tensors(still))), given
 
         return _recorded(self, args, leaves, forward, self.transposed, True, rule, taken)
 
@@ -445,7 +453,7 @@ def _recorded(
     else:
         inner = func.custom_vjp(computed)
         inner.defvjp(fwd, bwd, materialize_grads=not symbolic)
-    inner.rule = rule
+    inner.rule, inner.symbolic = rule, rule is not None
     return owner._called(inner, leaves.tensors, taken)
 
 

@@ -249,7 +249,7 @@ class Jitted(Holder):
 
     def holding(self, parts: Sequence[Any]) -> Any:
         """Return another function, jitted in the same way."""
-        return Jitted(*parts, *self._statics.asked, *self._donated.asked)
+        return Jitted(parts[0], *self._statics.asked, *self._donated.asked)
 
     def trace(self, /, *args, **kwargs) -> Traced:
         """Trace the function for arguments of these shapes (see `wengert.compat.jax.stages`).

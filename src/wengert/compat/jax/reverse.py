@@ -15,6 +15,7 @@ from wengert.compat.jax import tracing
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.closures import Derivative
 from wengert.compat.jax.dtypes import canonical_dtype, float0
+from wengert.compat.jax.tree_util import Partial
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.values import innermost
 from wengert.compat.jax.words import refusal
@@ -428,7 +429,7 @@ def transposed_at_zero(fun: Callable[..., Any], primals: tuple[Any, ...]) -> Cal
         types = [[tracing.short(tracing.argument(x)) for x in part] for part in (zeros, outputs)]
         raise refusal(TypeError, "linear_transpose only supports", *types)
 
-    def transposed(cotangent) -> Any:
+    def transposed(pull, cotangent) -> Any:
         """Return the cotangents of the arguments for a cotangent of the output."""
         given, structure = tree_flatten(cotangent)
         if structure != wanted:
@@ -438,7 +439,7 @@ def transposed_at_zero(fun: Callable[..., Any], primals: tuple[Any, ...]) -> Cal
             raise refusal(TypeError, "cotangent type does not", types[0], types[1])
         return pull(cotangent)
 
-    return transposed
+    return Partial(transposed, pull)
 
 
 def _zeros(like) -> Any:
