@@ -296,7 +296,8 @@ class _Forward(_Reverse):
     def jvp(ctx: Any, *tangents: Any) -> Any:
         tensors = ctx.saved_tensors
         directions = [
-            zeros_like(x) if t is None else t for x, t in zip(tensors, tangents[2:], strict=True)
+            zeros_like(x) if t is None and not ctx.owner.symbolic else t
+            for x, t in zip(tensors, tangents[2:], strict=True)
         ]
         made = ctx.owner._pushed(ctx.call, tensors, directions)
         # an output without a derivative may get a tangent of zeros, which counts as none here
@@ -348,6 +349,7 @@ class custom_vjp:
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
         self.rule: Callable[..., Any] | None = None
+        self.symbolic = False  # whether the forward rule takes None for a tangent of zeros
         """A rule for forward mode, as that of `custom_jvp`, in place of the transposed one."""
         self.materialize = True
 
@@ -444,6 +446,7 @@ class custom_jvp:
         self.fixed = tuple(nondiff_argnums)
         self.materialize = False
         self.rule: Callable[..., Any] | None = None
+        self.symbolic = False  # whether the forward rule takes None for a tangent of zeros
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Define the rule: ``rule(*nondiff, primals, tangents)`` returns ``(output, tangent)``."""

@@ -15,7 +15,8 @@ from typing import Any
 
 import wengert.func as func
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import convert
+from wengert.compat.jax.array import convert, made
+from wengert.compat.jax.closures import Holder
 from wengert.compat.jax.tracing import (
     Leaves,
     Results,
@@ -31,6 +32,7 @@ from wengert.compat.jax.tracing import (
 from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure
 from wengert.compat.jax.values import layers
 from wengert.compat.jax.words import refusal
+from wengert.func.custom import is_linear
 from wengert.interp.dual import Dual
 from wengert.ops.like import zeros_like
 from wengert.tape.base import new_tensor
@@ -104,7 +106,7 @@ class _Type(str):
         return str(self)
 
 
-class Rule:
+class Rule(Holder):
     """Base class for functions with rules: it sorts the arguments of a call.
 
     The methods that define other kinds of rules are those of the function, if it has them.
@@ -131,6 +133,16 @@ class Rule:
         self.nondiff_argnums = tuple(sorted(set(fixed)))
 
     _kind = "custom_gradient"
+
+    def held(self) -> tuple[Any, ...]:
+        """Return the attributes: the function, and its rules."""
+        return tuple(self.__dict__.values())
+
+    def holding(self, parts: Sequence[Any]) -> Any:
+        """Return a function like this one with other attributes."""
+        made = object.__new__(type(self))
+        made.__dict__.update(zip(self.__dict__, parts, strict=True))
+        return made
 
     def __getattr__(self, name: str) -> Any:
         if name in ("def_vmap", "defjvp", "defjvps", "defvjp"):
@@ -249,10 +261,14 @@ class custom_jvp(Rule):
 
         def rule(primals, tangents) -> Any:
             values = tuple(leaves.with_tensors(primals))
-            directions = tuple(leaves.derivatives(tangents))
-            if any(still):
+            given = zip(primals, tangents, strict=True)
+            filled = [zeros_like(x) if t is None else t for x, t in given]
+            directions = tuple(leaves.derivatives(filled))
+            none = {place for place, t in zip(leaves.places, tangents, strict=True) if t is None}
+            if any(still) or (none and self.symbolic):
                 flat, structure = tree_flatten(directions)
-                pairs = zip(flat, leaves.arrays, still, strict=True)
+                zero = [known or i in none for i, known in enumerate(still)]
+                pairs = zip(flat, leaves.arrays, zero, strict=True)
                 directions = structure.unflatten(
                     [SymbolicZero(x.aval) if zero else t for t, x, zero in pairs]
                 )
@@ -261,7 +277,10 @@ class custom_jvp(Rule):
             return self._slopes(output, slope)
 
         def forward(*given) -> Any:
-            return self.fun(*given), given
+            # the function itself is never differentiated, also where the rule's residuals are
+            _, moving = self._parted(given)
+            still = [x if is_linear([x]) else made(x.detach(), x.weak_type) for x in moving.tensors]
+            return self.fun(*self._joined(given, moving.with_tensors(still))), given
 
         return _recorded(self, args, leaves, forward, self.transposed, True, rule, taken)
 
@@ -434,7 +453,7 @@ def _recorded(
     else:
         inner = func.custom_vjp(computed)
         inner.defvjp(fwd, bwd, materialize_grads=not symbolic)
-    inner.rule = rule
+    inner.rule, inner.symbolic = rule, rule is not None
     return owner._called(inner, leaves.tensors, taken)
 
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, WeakArray, asarray
 from wengert.compat.jax.batching import vmap
+from wengert.compat.jax.closures import Holder
 from wengert.compat.jax.references import Ref
 from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
 from wengert.compat.jax.stages import Lowered, Traced
@@ -183,7 +184,7 @@ class _Whole(NamedTuple):
     structure: Any
 
 
-class Jitted:
+class Jitted(Holder):
     """A function that is compiled when it is called (see `jit`).
 
     It has the signature, name and documentation of the function; ``__wrapped__`` is the function
@@ -241,6 +242,14 @@ class Jitted:
 
     def __reduce__(self) -> Any:
         return Jitted, (self._function, *self._statics.asked, *self._donated.asked)
+
+    def held(self) -> tuple[Any, ...]:
+        """Return the function."""
+        return (self._function,)
+
+    def holding(self, parts: Sequence[Any]) -> Any:
+        """Return another function, jitted in the same way."""
+        return Jitted(parts[0], *self._statics.asked, *self._donated.asked)
 
     def trace(self, /, *args, **kwargs) -> Traced:
         """Trace the function for arguments of these shapes (see `wengert.compat.jax.stages`).

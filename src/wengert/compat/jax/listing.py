@@ -7,6 +7,7 @@ example: only taken branches appear, and loops are unrolled.
 from __future__ import annotations
 
 import itertools
+import operator
 import string
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -17,13 +18,15 @@ import wengert.func as func
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import tracing
-from wengert.compat.jax.array import made
+from wengert.compat.jax.array import of_kind
+from wengert.compat.jax.classes import is_traced
+from wengert.compat.jax.closures import Apart, Closure
 from wengert.compat.jax.methods import ShapedArray
-from wengert.compat.jax.staging import ShapeDtypeStruct, collected_into, example, replaced
+from wengert.compat.jax.staging import ShapeDtypeStruct, example
 from wengert.compat.jax.trees import tree_leaves, tree_map
+from wengert.compat.jax.words import refusal
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
-from wengert.tape.base import new_tensor
 from wengert.tape.modes import Mode
 from wengert.utils.dispatch import Dispatch, operation_name
 
@@ -110,14 +113,14 @@ def _brief(value) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-class Listing:
+class Listing(Apart):
     """The operations of a function, printed like JAX's jaxprs.
 
     Attributes
     ----------
     in_avals, out_avals: The shapes and dtypes of the arguments and results.
     eqns: The operations, as strings.
-    consts: The arrays that the function closes over.
+    consts: The arrays that the function closes over, each as often as it is there.
     """
 
     def __init__(
@@ -127,20 +130,13 @@ class Listing:
         writer: _Writer,
         in_avals: list[ShapedArray],
         out_avals: list[ShapedArray],
-        fun: Callable[..., Any],
+        closure: Closure,
+        again: Callable[..., Any],
     ) -> None:
         self.in_avals, self.out_avals = in_avals, out_avals
         self.eqns = list(writer.lines)
-        outside: list[Any] = []
-        collected_into(fun, outside)
-        known = {id(x._payload) for x in outside}
-        others = [value for value in writer.values if id(value) not in known]
-        # a value of a transform is shown as an array, whose tangents it has
-        self.consts = [
-            *outside,
-            *(made(new_tensor(one)) if isinstance(one, Lifted) else one for one in others),
-        ]
-        self._fun = fun
+        self.consts: list[Any] = [*closure.leaves, *closure.hidden()]
+        self._closure, self._again = closure, again
         ending = ",".join(outputs) if len(outputs) == 1 else ", ".join(outputs)
         self._parts = (
             " ".join(writer.constants),
@@ -155,10 +151,11 @@ class Listing:
 
     def run(self, consts: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
         """Return the leaves of the function's result for other constants and arguments."""
-        pairs = zip(self.consts, consts, strict=True)
-        new = {id(old): value for old, value in pairs if value is not old}
-        fun = replaced(self._fun, new) if new else self._fun
-        return tree_leaves(fun(*leaves))
+        pairs = list(zip(self.consts, consts, strict=True))
+        count = len(self._closure.leaves)
+        if not all(old is new or _is_same(old, new) for old, new in pairs[count:]):
+            raise refusal(NotImplementedError, "other constants")
+        return tree_leaves(self._again([new for _, new in pairs[:count]], leaves))
 
     def __repr__(self) -> str:
         constants, inputs, ending = self._parts
@@ -167,6 +164,13 @@ class Listing:
         if len(line) <= 80:
             return line
         return "\n".join([head, *(f"    {line}" for line in self.eqns), f"  {ending} }}"])
+
+
+def _is_same(old, new) -> bool:
+    """Return whether an array without derivatives has the same values as another."""
+    array = tracing.argument(new)
+    known = not is_traced(old) and not is_traced(array)
+    return known and np.array_equal(old, array, equal_nan=True)
 
 
 ClosedJaxpr = Jaxpr = Listing
@@ -201,21 +205,30 @@ def make_jaxpr(
     @tracing.wraps(fun)
     def listed(*args, **kwargs) -> Any:
         moving = [i for i in range(len(args)) if i not in statics]
+        whole = [fun, *(args[i] for i in range(len(args)) if i in statics)]
+        closure = Closure(whole, bound=False)
         leaves = tracing.Leaves(tree_map(_example, [*(args[i] for i in moving), kwargs]))
         results = tracing.Results()
         writer = _Writer()
         texts: list[list[str]] = []
         avals: list[ShapedArray] = []
 
+        def with_fixed(fixed: list[Any], values: list[Any]) -> list[Any]:
+            given = iter(fixed), iter(values)
+            return [next(given[i not in statics]) for i in range(len(args))]
+
         def call(*tensors) -> Any:
             *values, named = leaves.with_tensors(tensors)
             arrays = list(leaves.arrays)
             for place, tensor in zip(leaves.places, tensors, strict=True):
                 arrays[place] = tensor
-            given = tracing.filled(args, moving, values)
+            # of other arrays, so that derivatives are computed here
+            same = {id(x): of_kind(x, x.__class__) for x in closure.leaves}
+            fresh, *fixed = closure.rebuilt([same[id(x)] for x in closure.leaves])
+            given = with_fixed(fixed, values)
             texts.append([writer.name(x._array()) for x in arrays])
             with writer:
-                output = tracing.staged(fun)(*given, **named)
+                output = tracing.staged(fresh)(*given, **named)
             outputs, others = results.take(output, "Output")
             texts.append([writer.read(x._payload) for x in results.leaves])
             avals.extend(x.aval for x in results.leaves)
@@ -226,13 +239,14 @@ def make_jaxpr(
         else:
             call()
 
-        def again(*flat) -> Any:
-            *values, named = leaves.structure.unflatten(list(flat))
-            given = tracing.filled(args, moving, values)
-            return fun(*given, **named)
+        def again(consts: Sequence[Any], flat: Sequence[Any]) -> Any:
+            *values, named = leaves.structure.unflatten(flat)
+            same = all(map(operator.is_, consts, closure.leaves))
+            function, *fixed = whole if same else closure.rebuilt(consts)
+            return function(*with_fixed(fixed, values), **named)
 
         entries = [x.aval for x in leaves.arrays]
-        listing = Listing(texts[0], texts[1], writer, entries, avals, again)
+        listing = Listing(texts[0], texts[1], writer, entries, avals, closure, again)
         if not return_shape:
             return listing
         shapes = [ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in avals]

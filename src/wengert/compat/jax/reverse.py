@@ -13,6 +13,7 @@ import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import tracing
 from wengert.compat.jax.array import Array, asarray
+from wengert.compat.jax.closures import Derivative
 from wengert.compat.jax.dtypes import canonical_dtype, float0
 from wengert.compat.jax.tree_util import Partial
 from wengert.compat.jax.trees import tree_flatten, tree_map
@@ -259,8 +260,26 @@ def vjp(
     >>> pull(1.0)
     (Array(5., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
     """
+    return _with_derivative(_pulled, fun, primals, has_aux)
+
+
+def _with_derivative(
+    transform: Callable[..., Any], fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool
+) -> tuple[Any, ...]:
+    """Return the value of a function, its derivative as a pytree, and auxiliary data if asked."""
     tracing.check_callable(fun)
     leaves = tracing.Leaves(primals)
+    value, made, aux = transform(fun, leaves, has_aux)
+
+    def again(fun: Callable[..., Any], *primals) -> Any:
+        return transform(fun, tracing.Leaves(primals), has_aux)[1]
+
+    arrays = leaves.structure.unflatten(leaves.arrays)
+    derivative = Derivative((transform, has_aux), again, (fun, *arrays), made).function
+    return (value, derivative, aux) if has_aux else (value, derivative)
+
+
+def _pulled(fun: Callable[..., Any], leaves: tracing.Leaves, has_aux: bool) -> tuple[Any, ...]:
     call, results, beside = _of_tensors(fun, leaves, has_aux)
     tensors = leaves.tensors
     if tensors:
@@ -283,11 +302,9 @@ def vjp(
         found = pull([tracing.conjugated(ct) for ct in given] or [tensors[0] * 0])
         return tuple(leaves.derivatives([tracing.conjugated(grad) for grad in found]))
 
-    setattr(vjp_fun, tracing.HOLDS_GRAPH, True)
-    pulled = Partial(vjp_fun)
     value = results.give(outputs, whole)
     results.let_go()
-    return (value, pulled, beside.give((), others)) if has_aux else (value, pulled)
+    return value, vjp_fun, beside.give((), others)
 
 
 def _cotangents(cotangent, results: tracing.Results, metadata: list[Any], fun) -> list[Any]:
@@ -412,7 +429,7 @@ def transposed_at_zero(fun: Callable[..., Any], primals: tuple[Any, ...]) -> Cal
         types = [[tracing.short(tracing.argument(x)) for x in part] for part in (zeros, outputs)]
         raise refusal(TypeError, "linear_transpose only supports", *types)
 
-    def transposed(cotangent) -> Any:
+    def transposed(pull, cotangent) -> Any:
         """Return the cotangents of the arguments for a cotangent of the output."""
         given, structure = tree_flatten(cotangent)
         if structure != wanted:
@@ -422,7 +439,7 @@ def transposed_at_zero(fun: Callable[..., Any], primals: tuple[Any, ...]) -> Cal
             raise refusal(TypeError, "cotangent type does not", types[0], types[1])
         return pull(cotangent)
 
-    return transposed
+    return Partial(transposed, pull)
 
 
 def _zeros(like) -> Any:
@@ -529,8 +546,10 @@ def linearize(fun: Callable[..., Any], *primals, has_aux=False) -> Any:
     >>> slope(1.0), slope(2.0)
     (Array(6., dtype=float32, weak_type=True), Array(12., dtype=float32, weak_type=True))
     """
-    tracing.check_callable(fun)
-    leaves = tracing.Leaves(primals)
+    return _with_derivative(_pushed, fun, primals, has_aux)
+
+
+def _pushed(fun: Callable[..., Any], leaves: tracing.Leaves, has_aux: bool) -> tuple[Any, ...]:
     both, results, beside = _of_tensors(fun, leaves, has_aux)
     if leaves.tensors:
         outputs, slope, (whole, others) = linearized(both, tuple(leaves.tensors), True)
@@ -548,9 +567,7 @@ def linearize(fun: Callable[..., Any], *primals, has_aux=False) -> Any:
             raise refusal(ValueError, "linearized function called", error) from None
         return _slopes(results, zeros if slope is None else slope(*directions))
 
-    setattr(jvp_fun, tracing.HOLDS_GRAPH, True)
-    pushed = Partial(jvp_fun)
-    return (value, pushed, beside.give((), others)) if has_aux else (value, pushed)
+    return value, jvp_fun, beside.give((), others)
 
 
 # -- `jacfwd`, `jacrev` and `hessian` under JAX's names --------------------------------------------

@@ -6,21 +6,19 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import operator
-import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, asarray, made
+from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.classes import is_traced
+from wengert.compat.jax.closures import Closure
 from wengert.compat.jax.dtypes import canonical_dtype, is_of_keys
 from wengert.compat.jax.methods import ShapedArray, Sized
-from wengert.compat.jax.tracing import HOLDS_GRAPH, argument, check_callable, for_shapes
-from wengert.compat.jax.trees import children_of, tree_leaves, tree_map, tree_structure
+from wengert.compat.jax.tracing import argument, check_callable, for_shapes
+from wengert.compat.jax.trees import tree_map, tree_structure
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.signatures import named
 from wengert.tape.base import new_tensor
@@ -151,8 +149,11 @@ def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[A
     consts : list of Array. The arrays.
     """
     check_callable(fun)
+    closure = Closure(fun, bound=False)
     found: list[Any] = []
-    collected_into(fun, found)
+    for leaf in closure.leaves:
+        if is_traced(leaf) and all(leaf is not other for other in found):
+            found.append(leaf)
     expected = tree_structure(example_args)
 
     def converted(*args) -> Any:
@@ -162,83 +163,9 @@ def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[A
                 TypeError, "The inputs to the closure", expected, tree_structure(args[:count])
             )
         new = {id(old): value for old, value in zip(found, args[count:], strict=True)}
-        return replaced(fun, new)(*args[:count])
+        return closure.rebuilt([new.get(id(old), old) for old in closure.leaves])(*args[:count])
 
     return converted, list(found)
-
-
-def collected_into(value, found: list[Any], seen: set[int] | None = None) -> None:
-    """Collect the arrays inside `value` that a transform follows."""
-    seen = set() if seen is None else seen
-    for leaf in tree_leaves(value):
-        if isinstance(leaf, Array):
-            if is_traced(leaf) and all(leaf is not other for other in found):
-                found.append(leaf)
-        elif isinstance(leaf, functools.partial):
-            collected_into((leaf.func, leaf.args, leaf.keywords), found, seen)
-        elif _is_searched(leaf) and id(leaf) not in seen:
-            seen.add(id(leaf))
-            for cell in leaf.__closure__ or ():
-                with contextlib.suppress(ValueError):  # the variable is not bound yet
-                    collected_into(cell.cell_contents, found, seen)
-
-
-def _is_searched(value) -> bool:
-    return isinstance(value, types.FunctionType) and not hasattr(value, HOLDS_GRAPH)
-
-
-def replaced(value, new: dict[int, Any], done: dict[int, tuple[Any, Any]] | None = None) -> Any:
-    """Return `value` with some of its arrays replaced.
-
-    What holds none of them stays the same object, and an object that is there twice is replaced by
-    one: functions ask whether two of their variables are the same, and write to some.
-    """
-    if isinstance(value, Array):
-        return new.get(id(value), value)
-    done = {} if done is None else done
-    if id(value) not in done:
-        # the value is kept, so that its number remains its own
-        done[id(value)] = value, _rebuilt(value, lambda part: replaced(part, new, done), done)
-    return done[id(value)][1]
-
-
-def _rebuilt(value, of: Callable[[Any], Any], done: dict[int, tuple[Any, Any]]) -> Any:
-    """Return `value` with `of` applied to what it holds; itself, if that changes nothing."""
-    container = children_of(value)
-    if container is not None:
-        parts, data, kind = container
-        made = [of(part) for part in parts]
-        return value if all(map(operator.is_, made, parts)) else kind.together(data, made)
-    if isinstance(value, functools.partial):
-        parts = [value.func, value.args, value.keywords]
-        func, args, kwargs = made = [of(part) for part in parts]
-        same = all(map(operator.is_, made, parts))
-        return value if same else functools.partial(func, *args, **kwargs)
-    if not _is_searched(value) or not value.__closure__:
-        return value
-    cells = tuple(_cell(cell, of, done) for cell in value.__closure__)
-    if all(map(operator.is_, cells, value.__closure__)):
-        return value
-    function = types.FunctionType(
-        value.__code__, value.__globals__, value.__name__, value.__defaults__, cells
-    )
-    function.__kwdefaults__ = value.__kwdefaults__
-    return function
-
-
-def _cell(cell: types.CellType, of: Callable[[Any], Any], done: dict[int, Any]) -> types.CellType:
-    if id(cell) not in done:
-        try:
-            contents = cell.cell_contents
-        except ValueError:  # the variable is not bound yet
-            return cell
-        made = types.CellType()
-        done[id(cell)] = cell, made  # the function in it may hold the cell itself
-        made.cell_contents = of(contents)
-        if made.cell_contents is contents:
-            done[id(cell)] = cell, cell
-    found: types.CellType = done[id(cell)][1]
-    return found
 
 
 fill_sections(globals())

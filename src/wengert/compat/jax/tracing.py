@@ -71,10 +71,6 @@ def for_shapes(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-HOLDS_GRAPH = "holds_graph"
-"""The mark of functions that hold a graph: the arrays in it are its own, not those of a caller."""
-
-
 def check_callable(fun) -> None:
     """Refuse an argument that is not a function.
 
