@@ -180,13 +180,20 @@ def overrides(value: Any) -> bool:
     if known is None:
         found = getattr(cls, "__torch_function__", None)
         known = found is not None and found is not disabled_torch_function
-        if cls is PORTS.tensor or any(base.__module__ == "torch._C" for base in cls.__mro__):
-            # PyTorch's own tensors cannot handle our functions
+        if cls is PORTS.tensor or _is_foreign_tensor(cls):
             known = False
         if cls.__module__.partition(".")[0] in ("wengert", *INSTALLED):
             # only classes that live as long as the process are cached
             _OVERRIDES[cls] = known
     return known
+
+
+def _is_foreign_tensor(cls: type) -> bool:
+    """Return whether a class is of PyTorch's own tensors, which cannot handle our functions."""
+    # while it is installed, our base is shown in that module, too
+    return not issubclass(cls, TensorBase) and any(
+        base.__module__ == "torch._C" for base in cls.__mro__
+    )
 
 
 def _leaves(values: Any) -> Iterator[Any]:
