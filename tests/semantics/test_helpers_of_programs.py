@@ -29,3 +29,12 @@ def test_layers_are_found_where_programs_import_their_helpers(t):
     assert conv._pair(2) == pooling._pair(2) == (2, 2) and pooling._triple((1, 2, 3)) == (1, 2, 3)
     assert conv._reverse_repeat_tuple((1, 2), 2) == (2, 2, 1, 1)
     assert isinstance(t.nn.AdaptiveAvgPool2d(1), pooling._AdaptiveAvgPoolNd)
+
+
+def test_collate_asks_the_functions_of_classes(t):
+    home = importlib.import_module(f"{t.__name__}.utils.data._utils.collate")
+    kinds = {**home.default_collate_fn_map, int: lambda batch, **_: sum(batch)}
+    found = home.collate([{"a": (1, "x")}, {"a": (2, "y")}], collate_fn_map=kinds)
+    assert found == {"a": [3, ("x", "y")]}
+    (floats,) = home.collate([(1.5,), (2.5,)], collate_fn_map=kinds)
+    assert floats.tolist() == [1.5, 2.5] and floats.dtype == t.float64

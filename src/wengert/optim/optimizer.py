@@ -470,7 +470,8 @@ _params_doc = "params : iterable. The parameters, or groups of them."
 
 
 def _to_scalar(x: Any) -> Any:
-    return x.squeeze() if isinstance(x, TensorBase) and x._payload.ndim else x
+    is_array = isinstance(x, TensorBase) and x._payload.ndim > 0
+    return x.squeeze() if is_array else x
 
 
 def _stack_if_compiling(x: Any) -> Any:
