@@ -22,6 +22,7 @@ from wengert.tensor.overrides import (
     is_in_mode,
     overloads,
     overrides,
+    own_attribute,
 )
 from wengert.tensor.overrides import (
     get_default_nowrap_functions as get_default_nowrap_functions,
@@ -154,9 +155,8 @@ def resolve_name(f: Any) -> str | None:
     """Return the path of a function: ``torch.add``, ``torch.Tensor.add``; None if unknown."""
     name = getattr(f, "__name__", None)
     if name == "__get__":
-        found = (
-            key for key in dir(Tensor) if key[0] != "_" and getattr(Tensor, key, None) is f.__self__
-        )
+        own = f.__self__
+        found = (key for key in dir(Tensor) if key[0] != "_" and own_attribute(key) is own)
         return next((f"torch.Tensor.{key}.__get__" for key in found), None)
     for path, place in _places().items():
         if name is not None and getattr(place, name, None) is f:

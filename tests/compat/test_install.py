@@ -162,6 +162,22 @@ torch.Tensor.as_subclass = cast
     assert out == "add\nTrue Loud <class '__main__.Loud'>\n"
 
 
+def test_subclasses_are_asked_although_their_base_prints_in_the_module_c():
+    out = run(
+        INSTALLED
+        + """
+import torch
+torch._C._log_api_usage_once("use")
+class Named(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__
+print(torch.ones(2).as_subclass(Named) + 1, (torch.ones(2, device="meta") + 1).device)
+"""
+    )
+    assert out == "add meta\n"
+
+
 def test_layers_are_printed_where_pytorch_has_them():
     out = run(
         """

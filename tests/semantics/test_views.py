@@ -669,3 +669,39 @@ def test_a_tensor_with_history_and_views_is_detached_after_a_change_of_shape(t):
     x.detach_()
     assert not x.requires_grad
     assert view.tolist() == [[2.0, 2.0]]
+
+
+def test_reversing_other_than_two_dimensions_warns_once(t):
+    import warnings
+
+    before = t.is_warn_always_enabled()
+    t.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            shapes = [t.ones(size).T.shape for size in ((2, 3), (1, 2, 3), (2,), ())]
+    finally:
+        t.set_warn_always(before)
+    assert shapes == [(3, 2), (3, 2, 1), (2,), ()]
+    words = ["The use of `x.T` on tensors of dimension other than 2"] * 2
+    words.append("Tensor.T is deprecated on 0-D tensors")
+    assert len(seen) == 3
+    assert all(str(one.message).startswith(word) for one, word in zip(seen, words, strict=True))
+
+
+def test_a_cast_that_discards_imaginary_parts_warns(t):
+    import warnings
+
+    before = t.is_warn_always_enabled()
+    z = t.tensor([1 + 2j])
+    casts = [lambda: z.to(t.float32), lambda: z.int(), lambda: t.zeros(1).copy_(z)]
+    quiet = [lambda: z.bool(), lambda: z.real, lambda: z.to(t.complex128), lambda: z.abs()]
+    t.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            assert [cast().item() for cast in casts] == [1, 1, 1] and len(seen) == 3
+            assert all(make() is not None for make in quiet) and len(seen) == 3
+    finally:
+        t.set_warn_always(before)
+    assert {str(one.message)[:40] for one in seen} == {"Casting complex values to real discards "}

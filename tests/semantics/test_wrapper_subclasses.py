@@ -129,3 +129,33 @@ def test_equality_of_a_batch_is_not_decided(t):
     for f in (t.equal, t.allclose):
         with pytest.raises(RuntimeError):
             t.vmap(lambda x, f=f: x if f(x, x) else -x)(t.ones(2, 2))
+
+
+def test_operators_with_numbers_and_writes_have_their_overloads(t):
+    class Named(t.Tensor):
+        @staticmethod
+        def __new__(cls, held):
+            made = t.Tensor._make_wrapper_subclass(cls, held.size(), dtype=held.dtype)
+            made.held = held
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            calls.append((func, args, kwargs or {}))
+            args = [getattr(x, "held", x) for x in args]
+            found = func(*args, **(kwargs or {}))
+            return cls(found) if isinstance(found, t.Tensor) else found
+
+    aten, held, calls = t.ops.aten, t.tensor([1.0, 2.0]), []
+    x = Named(held)
+    y = x + 1
+    assert calls[0][0] == aten.add.Tensor and calls[0][1][0] is x and calls[0][1][1] == 1
+    assert y.held.tolist() == [2, 3]
+    calls.clear()
+    x.add_(y), x.mul_(2)
+    assert [func for func, *_ in calls] == [aten.add_.Tensor, aten.mul_.Tensor]
+    assert calls[0][1][1] is y and calls[1][1][1] == 2 and held.tolist() == [6, 10]
+    calls.clear()
+    z = t.zeros_like(x)
+    assert type(z) is Named and z.held.tolist() == [0, 0] and calls[0][1][0] is x
+    assert type(x.new_ones(3)) is Named and [c[0] for c in calls][1] == aten.new_ones.default

@@ -117,3 +117,16 @@ def test_a_mode_needs_an_ordinary_method():
 
     with pytest.raises(RuntimeError, match="classmethod is not supported"), OfClass():
         pass
+
+
+def test_it_sees_attributes_and_functions_of_data():
+    class Names(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(wg.overrides.resolve_name(func))
+            return func(*args, **(kwargs or {}))
+
+    x, seen = wg.ones(2), []
+    with Names():
+        x.shape, x.T, x.requires_grad, wg.tensor([1.0]), wg.as_tensor(2)
+    getters = [f"torch.Tensor.{name}.__get__" for name in ("shape", "T", "requires_grad")]
+    assert seen == [*getters, "torch.tensor", "torch.as_tensor"]

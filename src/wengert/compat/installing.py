@@ -54,8 +54,13 @@ _HOMES: dict[str, dict[str, tuple[str, ...]]] = {
     "autograd": {"numpy.numpy_boxes": ("ArrayBox",)},
     "jax": {"classes": ("Array", "WeakArray")},
     "tensorflow": {"eager": ("Tensor",)},
+    "torch": {
+        "autograd.grad_mode": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
+        "nn.parameter": ("UninitializedBuffer", "UninitializedParameter"),
+        "utils.hooks": ("RemovableHandle",),
+    },
 }
-"""Classes whose ``__module__`` tells other packages (opt_einsum, autoray) the library."""
+"""Classes whose ``__module__`` tells the library, to packages (opt_einsum, autoray) and readers."""
 
 _SHOWN = (
     *("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout"),

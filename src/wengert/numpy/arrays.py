@@ -33,6 +33,7 @@ from wengert.base.sections import fill_sections
 from wengert.numpy.indexing import read, released, write
 from wengert.ops.index import getitem
 from wengert.ops.matmul import matmul
+from wengert.ops.permute import reversed_dims
 from wengert.prims.facet import NUMPY, OPERATOR, Facet
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import is_recording
@@ -88,6 +89,7 @@ class ndarray(Tensor):
     _stays = True
     __torch_function__ = disabled_torch_function  # type: ignore[assignment]
     __hash__ = TensorBase.__hash__
+    T = property(reversed_dims)
     __class_getitem__: Any = classmethod(GenericAlias)
 
     def __new__(cls, *data: Any, **kwargs: Any) -> Any:

@@ -11,8 +11,12 @@ from __future__ import annotations
 import importlib
 from contextvars import ContextVar
 from functools import cache
+from inspect import signature
 from typing import Any
 
+import numpy as np
+
+from wengert.base.dtypes import as_dtype, dtype
 from wengert.base.ports import PORTS
 from wengert.ops.exports import EXPORTS
 from wengert.prims.facet import Facet
@@ -94,6 +98,8 @@ def overload_of(name: str, args: Any = (), kwargs: Any = None) -> OpOverload:
         last = ([*args[1:], *(kwargs or {}).values()] or [None])[-1]
         kinds = kind.split()
         kind = kinds[-1 if not getattr(last, "ndim", 0) else 0]
+        if name != plain:
+            kind = kind.removeprefix("Tensor_")
     return overload(name, packet + name[len(plain) :], kind)
 
 
@@ -102,12 +108,78 @@ _DISPATCHED: ContextVar[tuple[str | None, Any]] = ContextVar("dispatched", defau
 
 
 def dispatched(handler: Any, name: str, run: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """Return what a ``__torch_dispatch__`` makes of an operation, which `run` computes."""
-    token = _DISPATCHED.set((name, run))
+    """Return what a ``__torch_dispatch__`` makes of an operation, which `run` computes.
+
+    The handler sees arguments in PyTorch's order, and the program's dtypes; `run` takes tensors,
+    and the rest by name.
+    """
+    several = "tensors" in (names := _tensor_names(name, args, kwargs))
+    tensors = {"tensors": list(args)} if several else dict(zip(names, args, strict=True))
+    values = {**tensors, **{key: _of_programs(value) for key, value in kwargs.items()}}
+    made = isinstance(name, OpOverload)
+    order = dict.fromkeys(tensors) if made else _order(name, (*tensors,))
+    shown = keys = [key for key in order if key in values]
+    while shown[-1:] and shown[-1] in kwargs and values[shown[-1]] in (None, order[shown[-1]]):
+        shown = shown[:-1]
+
+    def plainly(*given: Any, **options: Any) -> Any:
+        named = {**values, **dict(zip(keys, given, strict=False)), **options}
+        parts = [named.pop(key) for key in tensors]
+        options = {key: _of_arrays(value) for key, value in named.items()}
+        return run(*(parts[0] if several else parts), **options)
+
+    if not made:
+        name = overload_of(name.removesuffix("_scaled"), args, kwargs)
+    token = _DISPATCHED.set((name, plainly))
     try:
-        return handler(overload_of(name, args, kwargs), types, args, kwargs)
+        rest = {key: values[key] for key in kwargs if key not in order}
+        return handler(name, types, tuple([values[key] for key in shown]), rest)
     finally:
         _DISPATCHED.reset(token)
+
+
+def _tensor_names(name: str, args: Any, kwargs: Any) -> tuple[str, ...]:
+    """Return the names of the tensors among an operation's arguments, for all of them."""
+    plain = name.rstrip("_")
+    forms = [TABLE[form] for form in (f"{plain}_scalar", plain) if form in TABLE]
+    for form in forms:
+        if form.args[-1:] == ("tensors",) or len(form.args) == len(args):
+            return form.args
+    return tuple([f"arg{i}" for i in range(len(args))])
+
+
+_BY_NAME = frozenset({"alpha", "beta", "dtype"})
+"""Arguments that PyTorch takes by name only."""
+
+
+@cache
+def _order(name: str, tensors: tuple[str, ...]) -> dict[str, Any]:
+    """Return an operation's arguments in the order in which PyTorch passes them: their defaults."""
+    plain = name.rstrip("_")
+    record = TABLE.get(f"{plain}_scalar" if len(tensors) == 1 else plain) or TABLE.get(plain)
+    names = tensors + (() if record is None else record.params)
+    try:
+        given = dict(signature(_function(plain.removesuffix("_dim"))).parameters)
+    except NotImplementedError:
+        given = {}
+    rank = {key: i for i, key in enumerate(given)}
+    known = sorted(
+        [key for key in names[:: -1 if name == "rpow" else 1] if key not in _BY_NAME],
+        key=lambda key: -1 if key == "self" and given else rank.get(key, len(rank)),
+    )
+    return {key: given[key].default if key in given else False for key in known}
+
+
+def _of_programs(value: Any) -> Any:
+    if isinstance(value, np.dtype):
+        return as_dtype(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _of_arrays(value: Any) -> Any:
+    if isinstance(value, dtype):
+        return value.dtype
+    return tuple(value) if isinstance(value, list) else value
 
 
 class OpOverloadPacket:
@@ -152,7 +224,7 @@ _NAMES = (
     "_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_backward "
     "_sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view _upsample_bilinear2d_aa "
     "convolution copy detach empty_permuted fill_diagonal index_put scaled_dot_product_attention "
-    "sym_constrain_range_for_size sym_size to"
+    "sym_constrain_range_for_size sym_size to lift_fresh"
 )
 _UNDERLYING = frozenset(_NAMES.split())
 """Operations that PyTorch's functions decompose to, which contexts and packages name."""
@@ -160,7 +232,8 @@ _UNDERLYING = frozenset(_NAMES.split())
 
 def __getattr__(name: str) -> OpOverloadPacket:
     plain = name.rstrip("_")
-    known = any(plain in names for names in (TABLE, EXPORTS["wengert"], _UNDERLYING))
+    named = (TABLE, EXPORTS["wengert"], EXPORTS["Tensor"], _UNDERLYING)
+    known = any(plain in names for names in named)
     if not known and not name.startswith("_foreach_"):
         raise AttributeError(f"there is no operation {name!r}")
     return OpOverloadPacket(name)

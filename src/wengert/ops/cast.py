@@ -24,6 +24,7 @@ from wengert.ops.clone import lying
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.record import T
+from wengert.tape.sites import warn_once
 
 
 @export("Tensor")
@@ -85,6 +86,12 @@ def _names_device(value: Any) -> bool:
     return isinstance(value, str | Device) and str(value).removeprefix("torch.") not in DTYPES
 
 
+def warn_discarded(kind: Any, wanted: Any) -> None:
+    """Warn, once, if values of dtype `kind` lose their imaginary parts in dtype `wanted`."""
+    if kind.kind == "c" and wanted.kind not in "cb":
+        warn_once("Casting complex values to real discards the imaginary part")
+
+
 def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = False) -> Any:
     """Return `input` in the dtype `wanted` and the order `format`, copied only if needed."""
     order = preserve_format
@@ -93,6 +100,7 @@ def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = Fal
     if wanted is not None and wanted != input._payload.dtype:
         if input._edge is not None and not is_differentiable(wanted):
             note(f".{name}({wanted.name})" if name == "to" else f".{name}()", input)
+        warn_discarded(input._payload.dtype, wanted)
         out = T.to_copy(input, dtype=wanted)
     elif copy or (order is not preserve_format and suggested_format(input._payload) is not order):
         out = T.clone(input)

@@ -9,6 +9,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.tape.record import T
+from wengert.tape.sites import warn_once
 
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
@@ -213,6 +214,20 @@ def reversed_dims(input: Any) -> Any:
     x = operand(input, "T")
     ndim = x._payload.ndim
     return T.permute(x, dims=(1, 0) if ndim == 2 else tuple(range(ndim))[::-1])
+
+
+def transposed(input: Any) -> Any:
+    """As `reversed_dims`, with PyTorch's warning unless there are two dimensions."""
+    ndim = input._payload.ndim
+    if ndim == 0:
+        warn_once("Tensor.T is deprecated on 0-D tensors, which it returns as they are.")
+    elif ndim != 2:
+        warn_once(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated. Write `x.mT` to transpose matrices, or `x.permute(...)` with the order of "
+            "the dimensions."
+        )
+    return reversed_dims(input)
 
 
 def mT(input: Any) -> Any:

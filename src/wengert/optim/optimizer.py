@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from wengert.base.containers import field_names, flatten
+from wengert.base.dtypes import DTYPES, dtype, get_default_dtype
 from wengert.base.errors import kind_of
 from wengert.base.sections import fill_sections
+from wengert.ops.strided import view_as_real
 from wengert.optim.hooks import (
     Hooked,
     register_optimizer_step_post_hook,
@@ -455,6 +457,44 @@ def _get_value(x: Any) -> Any:
 def _default_to_fused_or_foreach(*args: Any, **kwargs: Any) -> tuple[bool, bool]:
     """Return whether steps should be fused, and whether by lists of tensors: neither on a CPU."""
     return False, False
+
+
+# what optimisers that follow PyTorch's files import from there, beside `Optimizer`
+
+_capturable_doc = "capturable : bool. Has no effect."
+_differentiable_doc = "differentiable : bool. Whether steps are recorded."
+_foreach_doc = "foreach : bool. Has no effect."
+_fused_doc = "fused : bool. Has no effect."
+_maximize_doc = "maximize : bool. Whether to go up rather than down."
+_params_doc = "params : iterable. The parameters, or groups of them."
+
+
+def _to_scalar(x: Any) -> Any:
+    is_array = isinstance(x, TensorBase) and x._payload.ndim > 0
+    return x.squeeze() if is_array else x
+
+
+def _stack_if_compiling(x: Any) -> Any:
+    return x
+
+
+def _view_as_real(params: list[Any], *state_and_grads: list[Any]) -> None:
+    """Put views as real numbers in place of complex tensors, in all lists."""
+    for i, param in enumerate(params):
+        if param.is_complex():
+            for values in (params, *state_and_grads):
+                values[i] = view_as_real(values[i])
+
+
+def _get_scalar_dtype(is_fused: bool | None = None) -> dtype:
+    """Return the dtype of numbers of steps."""
+    wide = DTYPES["float64"]
+    return wide if not is_fused and get_default_dtype() is wide else DTYPES["float32"]
+
+
+def _disable_dynamo_if_unsupported(single_tensor_fn: Any = None) -> Callable[[Any], Any]:
+    """Return a decorator that changes nothing."""
+    return lambda function: function
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:

@@ -353,6 +353,7 @@ elementwise(
 elementwise(
     "remainder",
     kernels.remainder,
+    overload="Tensor Scalar",
     lin=(lambda F, g: g, lambda F, g, self, other: -g * F.div_floor(self, other)),
     promote="same",
     scalar="remainder_scalar",

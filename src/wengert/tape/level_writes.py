@@ -230,6 +230,10 @@ def write_in_level(
     base = tensor if tensor._ext is None or tensor._ext.base is None else tensor._ext.base
     tangent = noted_tangent(base)
     payloads = [payload if value is tensor else value._payload for value in values]
+    if not recording and hasattr(payload, "overwrite"):
+        payload.overwrite(prim, payloads, params, name)
+        bump(tensor, name)
+        return tensor
     F: Any = namespace_of(*[p for p in payloads if isinstance(p, Lifted)])
     result = getattr(F, prim.name)(*payloads, **params)
     node: Any = None

@@ -75,7 +75,7 @@ def node_class(prim: Primitive) -> type[Node]:
         label = prim.node.rsplit("::", 1)[-1]
         body: dict[str, Any] = {
             "__slots__": saved_slots(prim),
-            "__module__": "wengert.autograd",
+            "__module__": "builtins",
             "__doc__": f"{prim.doc} (recorded)",
             "prim": prim,
             "label": label,
@@ -106,7 +106,7 @@ def level_class(prim: Primitive) -> type[Node]:
     if cls is None:
         body = {
             "__slots__": ("complexes", "halves"),
-            "__module__": "wengert.autograd",
+            "__module__": "builtins",
             "apply": apply_rules,
             "apply_in": apply_rules,
         }
@@ -343,7 +343,7 @@ def _mode_of_trace() -> Any:
 
 def _traced_class(prim: Primitive, payload: Any) -> type[Node]:
     """Return the class of the nodes that `prim` records while it is traced."""
-    body: dict[str, Any] = {"__slots__": (), "__module__": "wengert.autograd"}
+    body: dict[str, Any] = {"__slots__": (), "__module__": "builtins"}
     if applies_directly(prim):
         lines = _TracedSteps(prim).apply()
         body["apply"] = _applied(prim, payload._namespace, lines, Payload=payload)

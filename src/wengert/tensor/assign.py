@@ -14,6 +14,7 @@ from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted, is_elsewhere
+from wengert.ops.cast import warn_discarded
 from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, expanded_shape
 from wengert.ops.expand import expand
@@ -234,8 +235,10 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         return self
     if is_elsewhere(src._payload) and not is_elsewhere(self._payload):
         src = T.to_device(src, device=CPU)
-    if src._payload.dtype is not self._payload.dtype and is_plain(self):
-        src = cast(src, self._payload.dtype)
+    if src._payload.dtype is not self._payload.dtype:
+        warn_discarded(src._payload.dtype, self._payload.dtype)
+        if is_plain(self):
+            src = cast(src, self._payload.dtype)
     return write(TABLE["assign"], self, (src,), {}, "copy_")
 
 

@@ -50,7 +50,7 @@ class TensorMethods:
     cfloat = _cast.CASTS["cfloat"]
     cdouble = _cast.CASTS["cdouble"]
 
-    T = property(_permute.reversed_dims, doc="The tensor with its dimensions in reverse order.")
+    T = property(_permute.transposed, doc="The tensor with its dimensions in reverse order.")
     mT = property(_permute.mT, doc="The tensor with its last two dimensions swapped.")
     mH = property(_permute.mH, doc="The conjugate of `mT`.")
     H = property(_permute.H, doc="The conjugate transpose of a matrix.")

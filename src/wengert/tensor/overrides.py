@@ -59,9 +59,11 @@ _LEFT_ALONE = (
     "__new__ __init__ __init_subclass__ __torch_function__ __copy__ __deepcopy__ __reduce_ex__ "
     "__getstate__ __hash__ _make_subclass _make_wrapper_subclass as_subclass _number"
 )
-_THEMSELVES = "as_tensor asarray compile cond is_storage is_tensor load save tensor typename vmap"
+_THEMSELVES = "compile cond is_storage is_tensor load save typename vmap"
 _TAKES_NO_TENSOR = frozenset(_THEMSELVES.split())
 """Functions that query the argument itself, of any class."""
+_OF_DATA = frozenset({"as_tensor", "asarray", "tensor"})
+"""Functions of data of any class, which only modes see."""
 _OVERRIDES: dict[type, bool] = dict.fromkeys((int, float, bool, str, type(None), slice), False)
 """Whether instances of a class override ``__torch_function__``, for some common classes."""
 _BACKWARD = frozenset({"backward", "grad"})
@@ -178,13 +180,20 @@ def overrides(value: Any) -> bool:
     if known is None:
         found = getattr(cls, "__torch_function__", None)
         known = found is not None and found is not disabled_torch_function
-        if cls is PORTS.tensor or any(base.__module__ == "torch._C" for base in cls.__mro__):
-            # PyTorch's own tensors cannot handle our functions
+        if cls is PORTS.tensor or _is_foreign_tensor(cls):
             known = False
         if cls.__module__.partition(".")[0] in ("wengert", *INSTALLED):
             # only classes that live as long as the process are cached
             _OVERRIDES[cls] = known
     return known
+
+
+def _is_foreign_tensor(cls: type) -> bool:
+    """Return whether a class is of PyTorch's own tensors, which cannot handle our functions."""
+    # while it is installed, our base is shown in that module, too
+    return not issubclass(cls, TensorBase) and any(
+        base.__module__ == "torch._C" for base in cls.__mro__
+    )
 
 
 def _leaves(values: Any) -> Iterator[Any]:
@@ -318,6 +327,13 @@ class TorchFunctionMode:
 def is_in_mode() -> bool:
     """Return whether a mode sees the calls of functions here."""
     return bool(_ENTERED) and bool(MODES.get())
+
+
+def own_attribute(name: str) -> Any:
+    """Return an attribute of plain tensors, as it is without a mode."""
+    bases = PORTS.tensor.__mro__[name in _BEFORE and _BEFORE[name] is None :]
+    found = (vars(base)[name] for base in bases if name in vars(base))
+    return _BEFORE.get(name) or next(found, None)
 
 
 def _ask_modes() -> None:
@@ -686,6 +702,7 @@ def _is_beneath(function: types.FunctionType) -> bool:
 def _looking(function: Any, module: str, name: str, public: Any = None) -> Any:
     """Wrap `function` to look for overriding subclasses among its arguments, for `public`."""
     quiet = function.__name__ in _BACKWARD
+    asks = name not in _OF_DATA
     shown, plain_kind = _NAMES.get(name.removeprefix("Tensor.")), _OVERRIDES.get
 
     @wraps(function)
@@ -696,7 +713,7 @@ def _looking(function: Any, module: str, name: str, public: Any = None) -> Any:
                     break
             else:
                 return public.__wrapped__(*args)
-        if is_in_mode() or (_overriding(args, kwargs) and not _DISABLED.get()):
+        if is_in_mode() or (asks and _overriding(args, kwargs) and not _DISABLED.get()):
             func = public if shown is None else getattr(PORTS.tensor, shown)
             return dispatch(func, args, kwargs)
         if quiet:

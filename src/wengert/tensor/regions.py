@@ -52,7 +52,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If the tensor requires a gradient, is a view, or needs to grow shared memory.
+    RuntimeError: If the tensor requires a gradient, or needs to grow shared memory.
 
     Examples
     --------
@@ -74,9 +74,15 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     check_size(shape, self._payload.dtype.itemsize)
     if axes is not None:
         shape = tuple(shape[axis] for axis in axes)
-    _check(self, "resize_")
+    check_mode(self)
+    _check_payload(self._payload, "resize_")
     if self._edge is not None and self._vc.__class__ is not InferenceCell:
         raise RuntimeError("cannot resize variables that require grad")
+    if self._is_view():
+        # it stays one, of the same base
+        steps = tuple([math.prod(shape[i + 1 :]) for i in range(len(shape))])
+        back = range(len(shape)) if axes is None else np.argsort(axes)
+        return self.as_strided_([shape[i] for i in back], [steps[i] for i in back])
     memory = self._array()
     owner = owner_of(memory)
     low, high = np.lib.array_utils.byte_bounds(owner)

@@ -21,9 +21,11 @@ from wengert.interp.levels import Infix, Interpreter, Lifted, namespace_of
 from wengert.ops.aten import dispatched
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.inplace import write
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
 from wengert.tensor import copying
+from wengert.tensor.creations import watch_creations
 
 
 class Wrapped(Infix, Computing):
@@ -50,6 +52,14 @@ class Wrapped(Infix, Computing):
     def write(self, result: Any) -> None:
         """Let the class copy a result into its tensor."""
         _sent("copy_", [self, result], {}, lambda x, y: x.copy_(y))
+
+    def overwrite(self, prim: Primitive, payloads: Any, params: Any, name: str) -> None:
+        """Let the class compute an in-place operation."""
+
+        def run(tensor: Any, *others: Any, **options: Any) -> Any:
+            return write(prim, tensor, others, options, name)
+
+        _asked(name, payloads, params, run)
 
     def item(self) -> Any:
         """Return the only element, as the class computes it."""
@@ -139,6 +149,7 @@ def make_wrapper_subclass(
             f"a wrapper subclass on '{place}', or with {sorted(others)}, is not offered: it has a "
             "size, strides and a dtype on the CPU"
         )
+    watch_creations()
     kind = default_float() if dtype is None else as_dtype(dtype).dtype
     if requires_grad and not is_differentiable(kind):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
@@ -237,7 +248,7 @@ def _run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     if not any(isinstance(arg, Wrapped) for arg in args):
         # a class may have returned plain tensors
         return getattr(namespace_of(*args), prim.name)(*args, **params)
-    return _sent(prim.name, args, params, run)
+    return _sent(prim.name.removesuffix("_scalar"), args, params, run)
 
 
 _NAMESPACE = Interpreter(_run)

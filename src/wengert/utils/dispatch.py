@@ -15,6 +15,7 @@ from wengert.tape.inplace import write
 from wengert.tape.modes import MODE, Mode, change_mode, changed, full_mode
 from wengert.tape.record import T, run
 from wengert.tape.sites import Site, site_here, traceback_of
+from wengert.tensor.creations import watch_creations
 
 
 def operation_name(prim: Primitive) -> str:
@@ -75,7 +76,7 @@ class TorchDispatchMode(Dispatch):
 
     Unlike `overrides.TorchFunctionMode` it sees what functions compute, also in backward passes:
     the operations of ``wengert ops``, with PyTorch's names where these exist, and in-place writes.
-    It does not see functions that make tensors of nothing, and assignments by index.
+    It sees functions that make tensors, but not assignments by index.
 
     A subclass decides what an operation returns: ``func(*args, **kwargs)``, or other tensors, which
     get the history. Operations that it calls itself are only seen by the enclosing contexts, and
@@ -114,6 +115,7 @@ class TorchDispatchMode(Dispatch):
                 "Defining your mode's `__torch_dispatch__` as a classmethod is not supported, "
                 "please make it a plain method"
             )
+        watch_creations()
         super().__enter__()
         return self
 

@@ -28,6 +28,7 @@ from wengert.compat.jax.indexing import read
 from wengert.compat.jax.settings import WATCHED, check_finite
 from wengert.compat.jax.values import differs, innermost, is_lifted
 from wengert.compat.jax.words import refusal
+from wengert.ops.permute import reversed_dims
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
@@ -73,6 +74,7 @@ class Array(Tensor):
     __slots__ = ()
     __torch_function__ = disabled_torch_function  # type: ignore[assignment]
     __array_priority__ = 100
+    T = property(reversed_dims)
     weak_type = False
     """Whether the dtype yields to others in promotion, as Python numbers do."""
 

@@ -432,7 +432,7 @@ class CompiledBackward(Node):
     """The node of a whole compiled call."""
 
     __slots__ = ("call", "given", "met", "outputs_meta", "reads", "results", "s_inputs", "saved")
-    __module__ = "wengert.autograd"
+    __module__ = "builtins"
     label: ClassVar[str] = "CompiledBackward"
     several: ClassVar[bool] = True
     gives_none: ClassVar[bool] = False

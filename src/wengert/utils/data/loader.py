@@ -14,6 +14,7 @@ from collections.abc import (
     MutableSequence,
     Sequence,
 )
+from functools import partial
 from itertools import islice, repeat, takewhile
 from multiprocessing import get_all_start_methods
 from multiprocessing.context import BaseContext
@@ -87,10 +88,16 @@ def default_collate(batch: Sequence[Any]) -> Any:
     >>> default_collate([{"x": 1}, {"x": 2}])
     {'x': tensor([1, 2])}
     """
+    return collate(batch, collate_fn_map=default_collate_fn_map)
+
+
+def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Any] | None = None) -> Any:
+    """As `default_collate`, with functions for classes of examples, which are asked first."""
     first = batch[0]
-    for kind, collate in default_collate_fn_map.items():
+    inner = partial(collate, collate_fn_map=collate_fn_map)
+    for kind, function in (collate_fn_map or {}).items():
         if isinstance(first, kind):
-            return collate(batch, collate_fn_map=default_collate_fn_map)
+            return function(batch, collate_fn_map=collate_fn_map)
     if isinstance(first, TensorBase):
         return stack(list(batch), 0)
     if isinstance(first, np.ndarray | np.generic) and first.dtype.kind in "biufc":
@@ -102,13 +109,13 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, str | bytes):
         return batch
     if isinstance(first, Mapping):
-        return _like(first, {key: default_collate([one[key] for one in batch]) for key in first})
+        return _like(first, {key: inner([one[key] for one in batch]) for key in first})
     if isinstance(first, Sequence):
         if any(len(example) != len(first) for example in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        return _like(first, [default_collate(part) for part in zip(*batch, strict=True)])
+        return _like(first, [inner(part) for part in zip(*batch, strict=True)])
     if field_names(first) is not None:
-        return with_fields(first, default_collate([by_name(example) for example in batch]))
+        return with_fields(first, inner([by_name(example) for example in batch]))
     raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
         f"{type(first)}: give the DataLoader a collate_fn"
