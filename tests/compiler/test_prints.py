@@ -580,6 +580,24 @@ def test_second_derivatives_print_nothing_more():
         assert np.allclose(mine[1].numpy(), yours[1].numpy())
 
 
+def test_second_derivatives_print_nothing_more_where_compiled_functions_call_others():
+    def f(x):
+        print("value", x.sum().item())
+        warnings.warn("twice", UserWarning)  # noqa: B028
+        return (x**3).sum()
+
+    inner = wg.compile(f, **NUMPY)
+    made = wg.compile(lambda x: inner(x) + inner(x * 2), **NUMPY)
+    for _ in range(3):
+        x = wg.tensor([1.0, 2.0], **F64, requires_grad=True)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            printed, (first,) = told(lambda x=x: wg.autograd.grad(made(x), x, create_graph=True))
+        assert printed == "value 3.0\nvalue 6.0\n"
+        assert len(warned) == 2
+        assert wg.autograd.grad(first.sum(), x)[0].tolist() == [54.0, 108.0]
+
+
 def test_the_whole_graph_is_asked_for():
     def f(x, step):
         if step:

@@ -8,11 +8,11 @@ from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import c_name, not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import in_former_order, number, operand, plain, real_number
+from wengert.ops.coerce import in_former_order, number, operand, real_number
 from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
 from wengert.prims import blend as _records
-from wengert.tape.operands import is_number
+from wengert.tape.operands import is_number, plain
 
 REQUIRES = (_records,)
 

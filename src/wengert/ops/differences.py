@@ -13,13 +13,13 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.checks import one_dim, renamed
-from wengert.ops.coerce import integer, number, operand, plain
+from wengert.ops.coerce import integer, number, operand
 from wengert.ops.join import cat
 from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.prims import scan as _records
 from wengert.tape.base import TensorBase
-from wengert.tape.operands import cast, is_number
+from wengert.tape.operands import cast, is_number, plain
 from wengert.tape.record import T
 
 REQUIRES = (_records,)

@@ -12,7 +12,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.kernels.reduce import are_within
-from wengert.ops.coerce import dtype_name, integer, operand, plain, real_number
+from wengert.ops.coerce import dtype_name, integer, operand, real_number
 from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
@@ -20,7 +20,7 @@ from wengert.ops.strided import in_shape
 from wengert.ops.written import Form, copied, form
 from wengert.prims import scatter as _records
 from wengert.tape.base import new_tensor
-from wengert.tape.operands import held, is_number
+from wengert.tape.operands import held, is_number, plain
 from wengert.tape.record import T
 from wengert.tape.saved import unpack
 from wengert.tape.sparse import give_sparse

@@ -20,13 +20,13 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import check_alone, flag, one_dim, real_input, renamed
-from wengert.ops.coerce import dtype_name, integer, operand, plain, wide
+from wengert.ops.coerce import dtype_name, integer, operand, wide
 from wengert.ops.named_results import pair
 from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.prims import blend as _blend_records
 from wengert.prims import sorting as _records
-from wengert.tape.operands import cast, is_number
+from wengert.tape.operands import cast, is_number, plain
 from wengert.tape.record import T
 
 REQUIRES = (_records, _blend_records)

@@ -16,12 +16,12 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, expanded, normal_dim
 from wengert.kernels.reduce import are_within
 from wengert.ops.checks import bool_mask, flag
-from wengert.ops.coerce import dtype_name, integer, operand, plain
+from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
 from wengert.prims import place as _records
 from wengert.tape.base import TensorBase
-from wengert.tape.operands import cast, held, is_number
+from wengert.tape.operands import cast, held, is_number, plain
 from wengert.tape.record import T
 
 REQUIRES = (_records,)

@@ -14,12 +14,12 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import bool_mask, flag
-from wengert.ops.coerce import dtype_name, has_tangent, operand, plain, real_number
+from wengert.ops.coerce import dtype_name, has_tangent, operand, real_number
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.masked import hides
-from wengert.tape.operands import cast, held, is_number
+from wengert.tape.operands import cast, held, is_number, plain
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 

@@ -51,6 +51,7 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, np.generic):
         return value.item()
+    kind: Any
     for kind in (int, float, complex):
         if isinstance(value, kind):
             return kind.__pos__(value)

@@ -98,8 +98,10 @@ def resize(
     return V.computed("ResizeBilinear", resized, x)
 
 
-_MODES = {name: name for name in ("bilinear", "nearest", "bicubic")} | {"lanczos3": "lanczos"}
-_MODES |= {0: "bilinear", 1: "nearest", 2: "bicubic"}
+_MODES: dict[Any, str] = {
+    **{name: name for name in ("bilinear", "nearest", "bicubic")},
+    **{"lanczos3": "lanczos", 0: "bilinear", 1: "nearest", 2: "bicubic"},
+}
 
 
 def _nearest(old: int, new: int) -> Any:

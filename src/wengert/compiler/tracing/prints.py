@@ -28,7 +28,7 @@ from wengert.base.dtypes import dtype
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.objects.libraries import is_of_library
 from wengert.compiler.objects.walker import VALUES
-from wengert.compiler.tracing.reports import PRINT, Report, are_known, intercepted
+from wengert.compiler.tracing.reports import PRINT, Report, are_known, intercepted, tell
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import current_mode
@@ -51,7 +51,7 @@ def told_before(said: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
         if isinstance(found, BaseException):
             raise found
         if found is None:
-            report.call(*args, **kwargs)
+            tell(report, args, kwargs)
 
     return intercepted(handler) if said else contextlib.nullcontext()
 
@@ -137,16 +137,13 @@ class Said(NamedTuple):
     def say(self, run: Run | None = None) -> None:
         """Make the call with the values of a run, or with those of the traced run."""
         texts = [_joined(text, run) if text.__class__ is tuple else text for text in self.texts]
-        if not self.options:
-            self.call(*texts)
-            return
         options: dict[str, Any] = {
             name: _joined(option, run) if isinstance(option, tuple) else option
             for name, option in self.options.items()
         }
         if "file" in options:
             options["file"] = getattr(sys, options["file"])
-        PRINT(*texts, **options)
+        tell(self, texts, options)
 
 
 Run = tuple[dict[Value, Any], Sequence[Any], Any]

@@ -21,7 +21,7 @@ import sys
 import threading
 import warnings
 from _thread import get_ident
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from wengert.compiler.objects.flows import LEVELS, LOGGERS
@@ -111,8 +111,9 @@ def _is_plain_warning(kind: Any) -> bool:
 
 # -- interception ----------------------------------------------------------------------------------
 
-Handler = Callable[[Report, tuple[Any, ...], dict[str, Any]], None]
-_HANDLERS: dict[int, list[Handler]] = {}
+Handler = Callable[[Any, Any, dict[str, Any]], None]
+_HANDLERS: dict[int, list[Any]] = {}
+"""The handlers of each thread, as pairs with what was there before; None makes calls at once."""
 _BUSY: set[int] = set()
 """The threads that run Python's own functions, without stand-ins."""
 _CHANGING = threading.Lock()
@@ -131,15 +132,31 @@ def _plainly() -> Iterator[None]:
             _BUSY.discard(thread)
 
 
+def tell(report: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """Pass a reporting call to the handler of this thread, or make it if there is none.
+
+    `report` has a ``call``. What a handler tells goes to the handler that was there before it.
+    """
+    handlers = None if get_ident() in _BUSY else _HANDLERS.get(get_ident())
+    if not handlers or handlers[-1] is None:
+        report.call(*args, **kwargs)
+        return
+    handler, before = handlers[-1]
+    handlers.append(before)
+    try:
+        handler(report, args, kwargs)
+    finally:
+        handlers.pop()
+
+
 def _standing_in(original: Any, report: Report) -> Any:
     @functools.wraps(original)
     def stand_in(*args: Any, **kwargs: Any) -> None:
-        handlers = None if get_ident() in _BUSY else _HANDLERS.get(get_ident())
         caller = sys._getframe(1).f_globals.get("__name__")
-        if handlers is None or (original is not PRINT and of_library_name(caller)):
+        if original is not PRINT and of_library_name(caller):
             report.call(*args, **kwargs)
         else:
-            handlers[-1](report, args, kwargs)
+            tell(report, args, kwargs)
 
     return stand_in
 
@@ -149,7 +166,7 @@ def _takes(message: str, kind: type, place: Any) -> bool:
     handlers = None if get_ident() in _BUSY else _HANDLERS.get(get_ident())
     if handlers is not None:
         report = Report("warnings.warn", functools.partial(_warn, kind, place), is_own=True)
-        handlers[-1](report, (message,), {})
+        tell(report, (message,), {})
         return True
     mode = current_mode()
     if mode is None or mode.tracing is None:
@@ -251,7 +268,8 @@ def intercepted(handler: Handler) -> Iterator[None]:
     """Pass the reports of this thread to `handler`."""
     thread = get_ident()
     with _CHANGING:
-        _HANDLERS.setdefault(thread, []).append(handler)
+        handlers = _HANDLERS.setdefault(thread, [])
+        handlers.append((handler, handlers[-1] if handlers else None))
         for owner, name, own, stand_in in _PATCHED.values():
             if getattr(owner, name) is own:
                 setattr(owner, name, stand_in)

@@ -40,7 +40,7 @@ from wengert.compiler.tracing.prints import (
     tensor_text,
     text_of_int,
 )
-from wengert.compiler.tracing.reports import Report
+from wengert.compiler.tracing.reports import Report, tell
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings, state_of
 from wengert.compiler.tracing.sym import Storage, Sym
@@ -542,7 +542,7 @@ class Trace:
             if said is None:
                 # replace the placeholders in texts
                 told = [self._marks.plain(arg) if type(arg) is str else arg for arg in args]
-                report.call(*told, **kwargs)
+                tell(report, told, kwargs)
             else:
                 said.say()
         except BaseException:
