@@ -2,8 +2,9 @@
 
 Cython compiles the modules of the tape from the package's own files, with types from the ``.pxd``
 files next to them. The functions of large arrays are written in C. All results go to
-``src/wengert/native``, where their packages look first, or to the folder after ``--into``. A cache keeps builds of the same source by
-the same compiler, since compiling takes a third as long as the tests.
+``src/wengert/native``, where their packages look first, or to the folder after ``--into``. A cache
+keeps builds of the same source by the same compiler, since compiling takes a third as long as the
+tests.
 """
 
 from __future__ import annotations
