@@ -1,9 +1,10 @@
-"""Compile the code that every operation runs: ``python native/build.py [--cache FOLDER]``.
+"""Compile the code that every operation runs: ``native/build.py [--cache FOLDER] [--into FOLDER]``.
 
 Cython compiles the modules of the tape from the package's own files, with types from the ``.pxd``
 files next to them. The functions of large arrays are written in C. All results go to
-``src/wengert/native``, where their packages look first. A cache keeps builds of the same source by
-the same compiler, since compiling takes a third as long as the tests.
+``src/wengert/native``, where their packages look first, or to the folder after ``--into``. A cache
+keeps builds of the same source by the same compiler, since compiling takes a third as long as the
+tests.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 TAPE = ROOT / "src" / "wengert" / "tape"
 INTO = ROOT / "src" / "wengert" / "native"
-WORK = ROOT / "build" / "native"
 MODULES = (
     *("accumulate", "anomaly", "backward", "base", "engine", "masked", "record", "sites", "views"),
 )
@@ -41,10 +41,9 @@ KEPT = 8
 DIRECTIVES = {"annotation_typing": False, "auto_pickle": False, "binding": True}
 
 
-def _prepare() -> Path:
+def _prepare(work: Path) -> Path:
     """Make a tree of the sources to compile, in which Cython finds the types of other modules."""
-    shutil.rmtree(WORK, ignore_errors=True)
-    package = WORK / "wengert" / "tape"
+    package = work / "wengert" / "tape"
     package.mkdir(parents=True)
     for folder in (package, package.parent):
         (folder / "__init__.py").touch()
@@ -74,20 +73,26 @@ def _digest(package: Path) -> str:
     return digest.hexdigest()[:32]
 
 
-def _install(made: Path) -> list[Path]:
-    shutil.rmtree(INTO, ignore_errors=True)
-    shutil.copytree(made, INTO, copy_function=shutil.copy)  # with the current time
-    return sorted(path for path in INTO.rglob("*") if path.is_file())
+def _install(made: Path, into: Path) -> list[Path]:
+    shutil.rmtree(into, ignore_errors=True)
+    shutil.copytree(made, into, copy_function=shutil.copy)  # with the current time
+    return sorted(path for path in into.rglob("*") if path.is_file())
 
 
-def build(cache: Path | None = None) -> list[Path]:
-    """Compile everything, or take it from `cache`; return the files."""
-    package = _prepare()
+def build(cache: Path | None = None, into: Path = INTO) -> list[Path]:
+    """Compile everything, or take it from `cache`; return the files, which are in `into`."""
+    # a folder of its own: builds for several Pythons run at the same time
+    with tempfile.TemporaryDirectory() as work:
+        return _install(_made(Path(work), cache), into)
+
+
+def _made(work: Path, cache: Path | None) -> Path:
+    package = _prepare(work)
     if cache is None:
-        return _install(_compile(package))
+        return _compile(work, package)
     kept = cache / _digest(package)
     if not kept.is_dir():
-        made = _compile(package)
+        made = _compile(work, package)
         cache.mkdir(parents=True, exist_ok=True)
         # atomic, in case of concurrent builds
         with tempfile.TemporaryDirectory(dir=cache) as folder:
@@ -97,13 +102,13 @@ def build(cache: Path | None = None) -> list[Path]:
         ages = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime)
         for old in ages[:-KEPT]:
             shutil.rmtree(old, ignore_errors=True)
-    return _install(kept)
+    return kept
 
 
-def _compile(package: Path) -> Path:
+def _compile(work: Path, package: Path) -> Path:
     """Compile everything; return the folder of the results."""
     before = Path.cwd()
-    os.chdir(WORK)
+    os.chdir(work)
     try:
         extensions = [
             Extension(
@@ -142,11 +147,12 @@ def _compile(package: Path) -> Path:
         )
     finally:
         os.chdir(before)
-    return WORK / "made" / "wengert"
+    return work / "made" / "wengert"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Compile what every operation goes through.")
     parser.add_argument("--cache", type=Path, help="a folder of what was compiled before")
-    for path in build(parser.parse_args().cache):
-        print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
+    parser.add_argument("--into", type=Path, default=INTO, help="the folder of the results")
+    for path in build(**vars(parser.parse_args())):
+        print(f"{path}  {path.stat().st_size:,} bytes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -25,9 +26,15 @@ class NativeBuildHook(BuildHookInterface):
         """Compile, unless the installation is editable."""
         if version == "editable" or not self._wanted():
             return
-        subprocess.run(
-            [sys.executable, os.path.join("native", "build.py")], check=True, cwd=self.root
-        )
-        build_data["artifacts"].append("/src/wengert/native/**")
+        # not in the source: wheels for several Pythons are made from one folder at the same time
+        self._folder = tempfile.TemporaryDirectory()
+        command = [sys.executable, os.path.join("native", "build.py"), "--into", self._folder.name]
+        subprocess.run(command, check=True, cwd=self.root)
+        build_data["force_include"][self._folder.name] = "wengert/native"
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was compiled: the wheel holds it."""
+        if hasattr(self, "_folder"):
+            self._folder.cleanup()

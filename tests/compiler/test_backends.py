@@ -94,7 +94,7 @@ NAMES = sorted(TABLE)
 
 
 @BACKENDS
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.bool_])
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_every_record_computes_what_its_kernel_does(backend, dtype, group):

@@ -174,7 +174,7 @@ def compare(backend, program, arrays):
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @pytest.mark.parametrize("backend", [numpy_backend, llvm], ids=["numpy", "llvm"])
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=programs())
 def test_programs_of_all_dtypes_and_shapes_compute_what_they_mean(backend, case):
     compare(backend, *case)

@@ -262,6 +262,7 @@ def gradients(function: Callable[..., Any], arrays: Any, which: Any = None) -> l
     return [None if g is None else g.numpy() for g in found]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", DIFFERENTIABLE, ids=lambda f: f.__name__)
 def test_gradients_are_those_of_python(function: Callable[..., Any], driven: Ends) -> None:
     call = compiled(function)

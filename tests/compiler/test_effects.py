@@ -527,7 +527,7 @@ def played(name, compiled, grad):
     return noted, out.getvalue(), made.explain() if compiled else None
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", CASES)
 def test_effects_are_those_of_the_function(name):
     for grad in (False, True):
@@ -568,7 +568,7 @@ def matched(kept, x):
     return x
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", READS)
 def test_a_list_that_is_read_is_known(name):
     def story(compiled):

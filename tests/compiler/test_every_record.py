@@ -86,14 +86,14 @@ def flat(result: Any) -> list[Any]:
     return [result]
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(16)
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 @pytest.mark.parametrize("name", TABLE)
 def test_records_agree_by_numpy(name: str) -> None:
     check(name, "numpy", np.float64)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.skipif(not LLVM, reason="needs llvmlite")
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 @pytest.mark.parametrize("name", list(TABLE)[::4])

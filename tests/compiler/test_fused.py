@@ -44,7 +44,7 @@ def large(*shape, dtype=np.float32, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", ELEMENTS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_elements_are_those_of_the_kernel(name, dtype, used):
@@ -119,7 +119,7 @@ def gradients(function, data):
     return y.detach().numpy(), *(g.numpy() for g in wg.autograd.grad((y * weights).sum(), (x,)))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", sorted(whole()))
 def test_what_is_computed_as_a_whole_agrees_with_the_kernels(name, used):
     function, data = whole()[name], large(5, 16, 20, 15)

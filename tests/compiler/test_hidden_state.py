@@ -241,7 +241,7 @@ PROGRAMS = [
 SIGNS = [(1, 1), (-1, 0.1), (1, -1), (-1, -1), (-1, 1), (1, -1), (1, 0.01), (0.5, 3), (3, -0.5)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.filterwarnings("ignore:.*is not compiled")
@@ -464,6 +464,7 @@ SOUGHT = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("f", SOUGHT)
 def test_what_is_on_the_stack_is_handed_on_from_loop_to_loop(f, backend):

@@ -11,8 +11,8 @@ from random_lines import drawn, smaller
 from random_runs import FIRST as DRAWN
 from random_runs import check
 
-FIRST, _, LAST = os.environ.get("WENGERT_LINES", f"{DRAWN}:{DRAWN + 160}").partition(":")
-PART = 40
+FIRST, _, LAST = os.environ.get("WENGERT_LINES", f"{DRAWN}:{DRAWN + 80}").partition(":")
+PART = 20
 SEEDS = range(int(FIRST), int(LAST))
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
 

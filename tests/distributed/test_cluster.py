@@ -57,6 +57,8 @@ def cluster():
         # how long the survivors look for a worker that is dead
         "distributed.comm.timeouts.connect": "2s",
         "distributed.worker.daemon": True,
+        # from a process that has imported Dask: each worker would
+        "distributed.worker.multiprocessing-method": "forkserver",
     }
     with (
         dask.config.set(settings),

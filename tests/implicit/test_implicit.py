@@ -285,6 +285,8 @@ def test_float32_stays_float32():
     x = cube_root()(wg.ones(1), a)
     x.sum().backward()
     assert x.dtype == a.grad.dtype == wg.float32
+    assert x.item() == pytest.approx(2 ** (1 / 3), rel=1e-6)
+    assert a.grad.item() == pytest.approx(2 ** (-2 / 3) / 3, rel=1e-6)
 
 
 def test_many_unknowns_are_solved_for_without_a_matrix():

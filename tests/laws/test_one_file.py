@@ -47,7 +47,7 @@ def tree(tmp_path_factory):
     """A copy of the tree, with what the page writes in the file that it names."""
     folder = tmp_path_factory.mktemp("tree")
     for name in ("src", "stubs", "tests/table", "tests/lib"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name)  # with the bytecode of what stays as it is
     for name in ("pyproject.toml", "tests/conftest.py"):
         shutil.copy(ROOT / name, folder / name)
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

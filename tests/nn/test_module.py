@@ -206,7 +206,9 @@ def test_gradients_are_taken_away_or_filled_with_zeros():
 
 def test_memory_without_values_has_the_shapes_and_dtypes_of_before():
     module = Scale().to_empty(device="cpu")
-    assert module.weight.shape == (2,) and module.weight.requires_grad
+    weight, before = module.weight, Scale().weight
+    assert (weight.shape, weight.dtype) == (before.shape, before.dtype)
+    assert weight.requires_grad and isinstance(weight, wg.nn.Parameter)
 
 
 def test_a_module_is_printed_with_those_within():

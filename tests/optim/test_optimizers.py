@@ -567,9 +567,14 @@ def test_a_state_takes_the_dtype_of_parameters_but_for_the_step():
     b = a.detach().double().requires_grad_()
     other = wg.optim.Adam([b])
     other.load_state_dict(optimizer.state_dict())
-    assert other.state[b]["exp_avg"].dtype == wg.float64
-    assert other.state[b]["step"].dtype == wg.float32
+    state, before = other.state[b], optimizer.state[a]
+    assert state["exp_avg"].dtype == wg.float64
+    assert state["exp_avg"].tolist() == before["exp_avg"].tolist() != [0.0] * 3
+    assert (state["step"].dtype, state["step"].item()) == (wg.float32, 1)
     train(other, [b], 1)
+    train(optimizer, [a], 1)
+    assert b.dtype == wg.float64
+    assert wg.allclose(b.float(), a)
 
 
 def test_numbers_of_old_states_become_tensors():

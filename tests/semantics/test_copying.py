@@ -169,8 +169,11 @@ def test_a_deep_copy_copies_attributes_too(t):
 def test_a_deep_copy_requires_a_gradient_under_no_grad_too(t):
     x = t.ones(2, requires_grad=True)
     with t.no_grad():
-        assert copy.deepcopy(x).requires_grad
-        assert copy.copy(x).requires_grad
+        copies = copy.deepcopy(x), copy.copy(x)
+    for y in copies:
+        (y * 3).sum().backward()
+    assert [y.grad.tolist() for y in copies] == [[3.0, 3.0]] * 2
+    assert x.grad is None
 
 
 def test_a_deep_copy_of_an_inference_tensor_is_an_ordinary_one(t):

@@ -288,6 +288,7 @@ def test_create_graph_of_what_does_not_depend_on_the_input(t):
 def test_inputs_that_require_no_gradient_still_give_graphs_of_their_own(t):
     x = vector(t, 1.0, 2.0)
     jac = t.autograd.functional.jacobian(lambda x: x**3, x, create_graph=True)
+    assert jac.tolist() == [[3.0, 0.0], [0.0, 12.0]]
     assert jac.requires_grad and not x.requires_grad
 
 

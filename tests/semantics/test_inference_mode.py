@@ -90,7 +90,9 @@ def test_the_mode_off_as_a_decorator(t, x):
         return x * 2
 
     with t.inference_mode():
-        assert run(x).requires_grad
+        y = run(x)
+    (slope,) = t.autograd.grad(y.sum(), x)
+    assert slope.tolist() == t.full_like(x, 2.0).tolist()
 
 
 # -- which tensors are inference tensors ----------------------------------------------------------

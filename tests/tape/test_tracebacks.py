@@ -92,24 +92,27 @@ def test_errors_of_others_and_full_tracebacks_are_printed_as_they_are(printed):
         wg.utils.set_full_tracebacks(False)
 
 
+class LinesOfIPython:
+    def structured_traceback(self, kind, error, trace, tb_offset=None):
+        self.tb = trace
+        return [frame.filename for frame in traceback.extract_tb(trace)], tb_offset
+
+
 def test_ipython_shows_the_folded_one_and_debugs_the_whole(monkeypatch):
-    shown = []
-    shell = SimpleNamespace(
-        custom_exceptions=(),
-        set_custom_exc=lambda kinds, handler: shown.append((kinds, handler)),
-        showtraceback=lambda given, tb_offset: shown.append(traceback.extract_tb(given[2])),
-    )
+    shell = SimpleNamespace(InteractiveTB=LinesOfIPython())
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    monkeypatch.setattr(sys, "last_traceback", None, raising=False)
-    tracebacks.install()
-    kinds, handler = shown.pop()
+    monkeypatch.setattr(tracebacks, "_previous", {**tracebacks._previous})
+    for _ in range(2):  # once in a shell
+        tracebacks.install()
     error = raised_by(wrong_product)
-    handler(shell, type(error), error, error.__traceback__)
-    assert kinds == (Exception,) and shown[0][-1].filename == HERE
-    assert sys.last_traceback is error.__traceback__
-    shell.custom_exceptions = (ValueError,)
-    tracebacks.install()
-    assert len(shown) == 1  # what somebody else has set stays
+    lines = shell.InteractiveTB.structured_traceback
+    whole = error.__traceback__
+    files, offset = lines(type(error), error, whole, tb_offset=1)
+    assert set(files) == {HERE} and offset == 1
+    assert shell.InteractiveTB.tb is error.__traceback__ is whole
+    # of another traceback than the error's own nothing is known
+    files = [frame.filename for frame in traceback.extract_tb(whole)]
+    assert lines(type(error), error, whole.tb_next) == (files[1:], None)
 
 
 def test_a_program_prints_the_folded_one(tmp_path):

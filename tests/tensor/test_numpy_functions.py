@@ -260,11 +260,14 @@ def test_clipping_in_place_keeps_what_the_graph_needs():
 
 def test_arrays_and_tensors_meet_in_numpys_common_dtype():
     t = wg.ones(2, dtype=wg.float32)
-    assert np.stack([t, np.ones(2)]).dtype is wg.float64
-    assert np.dot(np.arange(2), t).dtype is wg.float64
-    assert np.where(t > 0, t, 2.5).dtype is wg.float32
-    assert np.mean(wg.arange(3)).dtype is wg.float64
-    assert np.sqrt(wg.arange(3)).dtype is wg.float64
+    for found, dtype, values in (
+        (np.stack([t, np.ones(2)]), wg.float64, [[1.0, 1.0], [1.0, 1.0]]),
+        (np.dot(np.arange(2), t), wg.float64, 1.0),
+        (np.where(t > 0, t, 2.5), wg.float32, [1.0, 1.0]),
+        (np.mean(wg.arange(3)), wg.float64, 1.0),
+        (np.sqrt(wg.arange(2)), wg.float64, [0.0, 1.0]),
+    ):
+        assert (found.dtype, found.tolist()) == (dtype, values)
 
 
 def test_numpys_errors_stay():

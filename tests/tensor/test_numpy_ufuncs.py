@@ -211,9 +211,12 @@ def test_integers_become_numpys_floats():
 
 def test_what_operators_stand_for_promotes_as_tensors_do():
     t = wg.ones(3)
-    assert (np.float64(2.0) * t).dtype is wg.float32
-    assert (np.arange(3) * t).dtype is wg.float32
-    assert (np.ones(3) * t).dtype is wg.float64
+    for found, dtype, values in (
+        (np.float64(2.0) * t, wg.float32, [2.0, 2.0, 2.0]),
+        (np.arange(3) * t, wg.float32, [0.0, 1.0, 2.0]),
+        (np.ones(3) * t, wg.float64, [1.0, 1.0, 1.0]),
+    ):
+        assert (found.dtype, found.tolist()) == (dtype, values)
 
 
 def test_a_dtype_that_no_tensor_has_is_refused():

@@ -257,9 +257,13 @@ def test_a_device_can_be_named_and_nothing_be_put_there(name):
 
 
 def test_a_class_of_tensors_is_a_dtype():
-    x = wg.ones(2, dtype=wg.float64)
-    assert x.type(wg.Tensor).dtype is wg.float32
-    assert x.type(wg.LongTensor).dtype is wg.int64
+    x = wg.tensor([1.5, -2.5], dtype=wg.float64)
+    for kind, dtype, values in (
+        (wg.Tensor, wg.float32, [1.5, -2.5]),
+        (wg.LongTensor, wg.int64, [1, -2]),
+    ):
+        found = x.type(kind)
+        assert (found.dtype, found.tolist()) == (dtype, values)
 
 
 def test_storages_of_bytes_and_files(tmp_path):

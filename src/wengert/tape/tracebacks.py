@@ -31,7 +31,7 @@ _INSTALLED = tuple(
 
 _full = os.environ.get(_VARIABLE) == "full"
 _previous: dict[str, Any] = {}
-"""The hooks that printed tracebacks before, of the program and of threads.
+"""What printed tracebacks before, of the program and of threads, and made those of IPython.
 
 In a dictionary, since a function in a module's namespace counts as a definition of the module.
 """
@@ -63,8 +63,10 @@ def install() -> None:
         _previous["program"], sys.excepthook = sys.excepthook, _print
         _previous["threads"], threading.excepthook = threading.excepthook, _print_of_threads
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", bool)()
-    if shell and not shell.custom_exceptions:
-        shell.set_custom_exc((Exception,), _print_in_ipython)
+    if shell and "shell" not in _previous:
+        # all that IPython prints is made here: of cells, of ``%run``, and of scripts
+        made = shell.InteractiveTB
+        _previous["shell"], made.structured_traceback = made.structured_traceback, _lines_of
 
 
 def _print(kind: Any, error: BaseException, trace: Any) -> None:
@@ -79,10 +81,13 @@ def _print_of_threads(given: Any) -> None:
         _previous["threads"](threading.ExceptHookArgs(parts))
 
 
-def _print_in_ipython(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> None:
+def _lines_of(kind: Any, error: Any, trace: Any, *more: Any, **options: Any) -> Any:
+    if trace is None or trace is not getattr(error, "__traceback__", None):
+        return _previous["shell"](kind, error, trace, *more, **options)
     with _folded(error):
-        shell.showtraceback((kind, error, error.__traceback__), tb_offset=tb_offset)
-    sys.last_traceback = trace  # for %debug
+        lines = _previous["shell"](kind, error, error.__traceback__, *more, **options)
+    _previous["shell"].__self__.tb = trace  # for %debug
+    return lines
 
 
 def print_users(error: BaseException) -> bool:

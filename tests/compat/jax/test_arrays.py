@@ -66,6 +66,7 @@ def test_operands_are_promoted_together():
     a, b = promote(X, 0.5)
     assert a.dtype == b.dtype == "float32"
     assert a.weak_type and b.weak_type
+    assert (a.tolist(), b.tolist()) == (X.tolist(), 0.5)
 
 
 def test_fractions_of_integers_are_float32():
