@@ -49,37 +49,6 @@ def _left_out(named, share):
     return [named[name] for name in drawn[-(-len(drawn) // share) :]]
 
 
-def less_of(send):
-    """What sends less: of a test that passes a worker sends one report, where xdist sends five."""
-
-    def send_less(event, **message):
-        if event == "testreport":
-            report = message["data"]
-            if report["outcome"] == "passed" and report["when"] != "call":
-                return
-            report["keywords"] = {}  # of all folders around it; nothing that reports reads them
-        if event not in ("logstart", "logfinish"):
-            send(event, **message)
-
-    return send_less
-
-
-def pytest_sessionstart(session):
-    """To write and read the messages of a small test takes longer than the test."""
-    for plugin in session.config.pluginmanager.get_plugins():
-        if type(plugin).__name__ == "WorkerInteractor":
-            plugin.sendevent = less_of(plugin.sendevent)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_logreport(report):
-    """The lines of dots end where a test has ended, which workers do not send."""
-    yield
-    if node := getattr(report, "node", None):
-        finish = node.config.hook.pytest_runtest_logfinish
-        finish(nodeid=report.nodeid, location=report.location)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc):
     """Of a test marked ``sampled(n)``, one in n of its cases is run; the others become slow.

@@ -28,19 +28,14 @@ class Case:
 THIRD = (pytest.mark.sampled(3),)
 
 
-def conftest():
-    file = Path(__file__).parents[1] / "conftest.py"
-    spec = importlib.util.spec_from_file_location("conftest_of_all", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def run_of(monkeypatch):
     def names(seed, marks=THIRD, turned=False, expression=""):
         monkeypatch.setenv("WENGERT_SAMPLE", seed)
-        module = conftest()
+        file = Path(__file__).parents[1] / "conftest.py"
+        spec = importlib.util.spec_from_file_location("conftest_of_all", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
         items = []
         for name in "ab":
             test = Case(name, *marks, calls=range(20)[:: -1 if turned else 1])
@@ -91,21 +86,3 @@ def test_cases_that_no_run_takes_are_not_collected(run_of):
     assert run_of.collected == 2
     named = [pytest.mark.sampled(20, "a name")]
     assert len(run_of("x", named, expression="slow")) == 2 and run_of.collected == 40
-
-
-def test_workers_leave_out_what_the_end_of_a_test_says_too():
-    sent = []
-    send = conftest().less_of(lambda event, **message: sent.append((event, message)))
-    made = []
-    for when, outcome in (("setup", "passed"), ("call", "passed"), ("teardown", "passed")):
-        made.append({"when": when, "outcome": outcome, "keywords": {"x": 1}})
-    for when, outcome in (("setup", "skipped"), ("call", "failed"), ("teardown", "failed")):
-        made.append({"when": when, "outcome": outcome, "keywords": {"x": 1}})
-    send("logstart", nodeid="a", location=())
-    for data in made:
-        send("testreport", data=data)
-    send("logfinish", nodeid="a", location=())
-    send("runtest_protocol_complete", item_index=0, duration=1)
-    assert [message.get("data") for _, message in sent] == [made[1], *made[3:], None]
-    assert sent[-1] == ("runtest_protocol_complete", {"item_index": 0, "duration": 1})
-    assert made[1] == {"when": "call", "outcome": "passed", "keywords": {}}
