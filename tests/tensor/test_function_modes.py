@@ -125,7 +125,7 @@ def test_it_sees_attributes_and_functions_of_data():
             seen.append(wg.overrides.resolve_name(func))
             return func(*args, **(kwargs or {}))
 
-    x, seen = wg.ones(2), []
+    x, seen = wg.ones(2, 2), []
     with Names():
         x.shape, x.T, x.requires_grad, wg.tensor([1.0]), wg.as_tensor(2)
     getters = [f"torch.Tensor.{name}.__get__" for name in ("shape", "T", "requires_grad")]

@@ -32,20 +32,26 @@ def _of_product(*shapes: Shape, out_shape: Shape, **_: Any) -> int:
     return 2 * prod(out_shape) * shapes[-2][-1]
 
 
-def _of_contraction(x: Shape, y: Shape, *, a: Any, b: Any, **_: Any) -> int:
+def _of_contraction(x: Shape, y: Shape, a: Any, b: Any, *_: Any, **_how: Any) -> int:
     return 2 * prod(dict(zip((*a, *b), (*x, *y), strict=True)).values())
 
 
-def _of_convolution(
-    x: Shape, w: Shape, *_: Any, out_shape: Shape, transposed: Any, **how: Any
+def _of_correlation(
+    x: Shape, w: Shape, *_: Any, out_shape: Shape, transposed: Any, **_how: Any
 ) -> int:
     # each weight meets each position of the smaller side
     side = x if transposed else out_shape
     return 2 * side[0] * prod(side[2:]) * prod(w)
 
 
-def _of_weight(x: Shape, g: Shape, *, out_shape: Shape, **_: Any) -> int:
-    return _of_convolution(g, out_shape, out_shape=out_shape, transposed=True)
+def _of_convolution(x: Shape, w: Shape, *how: Any, out_shape: Shape, **_how: Any) -> int:
+    # stride, padding and dilation come before it, and perhaps a bias, whose shape is a tuple
+    transposed = [value for value in how if not isinstance(value, tuple)][3]
+    return _of_correlation(x, w, out_shape=out_shape, transposed=transposed)
+
+
+def _of_weight(x: Shape, g: Shape, *_: Any, out_shape: Shape, **_how: Any) -> int:
+    return _of_correlation(g, out_shape, out_shape=out_shape, transposed=True)
 
 
 for _prim in (records.mm, records.addmm, records.bmm, records.baddbmm):
@@ -55,7 +61,7 @@ FLOPS.of(records.convolution, records.convolution_without_bias)(("convolution", 
 _BACKWARD = "convolution_backward"
 FLOPS.of(records.correlate_weight)((_BACKWARD, _of_weight))
 for _prim, _transposed in ((records.correlate_input, True), (records.correlate, False)):
-    FLOPS.of(_prim)((_BACKWARD, partial(_of_convolution, transposed=_transposed)))
+    FLOPS.of(_prim)((_BACKWARD, partial(_of_correlation, transposed=_transposed)))
 
 
 _REGISTERED: dict[str, Callable[..., int]] = {}
