@@ -18,7 +18,7 @@ import pytest
 import wengert as wg
 from wengert.compiler.objects.bytecode import Flow
 from wengert.compiler.objects.frames import hidden_on
-from wengert.compiler.tracing import pullback, state
+from wengert.compiler.tracing import state
 from wengert.compiler.tracing.iterations import Iterations
 
 STRICT = {"measure": False}
@@ -543,52 +543,3 @@ def test_tests_joined_by_and_are_two_decisions(backend):
             x, y = wg.tensor(start), wg.tensor([-1.0, -2.0])
             assert wg.equal(f(x, y), function(x, y))
             assert wg.equal(f(x, y + 3), function(x, y + 3))
-
-
-def grown(x: Any) -> Any:
-    while x.sum() < 30:
-        x = x * 1.1
-    return x
-
-
-def held_on_the_stack(x: Any) -> Any:
-    total = x * 0
-    while total.sum() < 200:
-        x = x + 0.1
-        total = (x * 2) * grown(x) + total
-    return total
-
-
-def derive_alike(made: Any, f: Callable[..., Any], value: float) -> None:
-    """Compare first and second derivatives."""
-    np.testing.assert_allclose(*[derivatives(one, value) for one in (made, f)], rtol=1e-12)
-
-
-def derivatives(f: Callable[..., Any], value: float) -> list[Any]:
-    x = wg.tensor([value, 0.5 * value], dtype=wg.float64, requires_grad=True)
-    (slope,) = wg.autograd.grad(f(x).square().sum(), x, create_graph=True)
-    (curve,) = wg.autograd.grad(slope.sum(), x)
-    return [slope.tolist(), curve.tolist()]
-
-
-def test_a_loop_is_differentiated_by_its_blocks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole: list[Any] = []
-    traced = pullback._Pullback.traced
-    monkeypatch.setattr(
-        pullback._Pullback, "traced", lambda *given: whole.append(given) or traced(*given)
-    )
-    made = compiled(grown)
-    for value in (1.0, 0.1, 40.0):
-        derive_alike(made, grown, value)
-    assert not whole and traces(made) == [2]
-
-
-def test_a_loop_whose_blocks_have_no_pass_is_differentiated_as_a_whole() -> None:
-    # what the stack holds has a history, which is not followed from block to block
-    made = compiled(held_on_the_stack)
-    result = compiled(held_on_the_stack)(wg.ones(2, requires_grad=True))
-    saved = result.grad_fn.next_functions[0][0]._saved_self
-    assert type(saved._payload) is np.ndarray
-    for value in (1.0, 0.1, 3.0, 1.0):
-        derive_alike(made, held_on_the_stack, value)
-    assert made.reason is None and traces(made) == [3]

@@ -435,10 +435,10 @@ class Compiled:
         entry.strides.update(captured.strides)
         known = entry.note_foreign(captured)
         added = known and entry.add(captured)
-        if known and not added and not captured.is_whole:
-            # the next call records every iteration, with one backward pass
+        if known and not (added or entry.by_blocks) and captured.trace.turns.skipped:
+            # the next call records every iteration
             self._skips = False
-            return captured.real_result()
+            return captured.result
         if added:
             entry.weigh(captured)
         if added and all(one is not entry for _, one in self.entries):
@@ -456,10 +456,10 @@ class Compiled:
         self._hasten()
         if captured.trace.walked_back and self.reason is None and comes_back(captured.trace.items):
             self._differentiate_loops()
-        exit = captured.exit
-        if exit is not None and exit.outputs and (exit.backward is not None or added):
-            return entry.with_history(captured, given, added)
-        return captured.real_result()
+        assert captured.exit is not None
+        if captured.exit.backward is None:
+            return captured.result
+        return entry.with_history(captured, given, added)
 
     def _differentiate_loops(self) -> None:
         """Turn the compiled derivative of a loop into the derivative of a compiled loop.

@@ -370,7 +370,7 @@ class Entry:
             # this drops the traces of a graph, too
             self._graphs = False
             self.tree = Graph(inputs, self.options)
-        if not captured.is_whole:
+        if captured.trace.turns.skipped:
             return False
         if self.tree.root is None:
             self.tree = Graph(inputs, self.options)
@@ -378,7 +378,7 @@ class Entry:
 
     def weigh(self, captured: Captured) -> None:
         """Estimate the gain of a trace without derivatives (NOTE [what is gained])."""
-        if self.options.measure and captured.exit is not None and not captured.exit.outputs:
+        if self.options.measure and captured.exit is not None and captured.exit.backward is None:
             conditions = len(self.environment.lines())
             found = gain(captured, self.options.backend.call_cost, conditions)
             self.gain = max(found, self.gain or 0.0)

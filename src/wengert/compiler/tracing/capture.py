@@ -14,6 +14,7 @@ from wengert.base.patches import settings_here
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.blocks import Missing
+from wengert.compiler.tracing.derivatives import derived
 from wengert.compiler.tracing.effects import Log, mended
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit, Leaf
@@ -33,7 +34,7 @@ from wengert.compiler.tracing.outcome import (
     leaves_of,
 )
 from wengert.compiler.tracing.payloads import mapped, real_payload
-from wengert.compiler.tracing.pullback import by_blocks, differentiated, recorded
+from wengert.compiler.tracing.pullback import differentiated, recorded
 from wengert.compiler.tracing.reports import intercepted
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings
@@ -77,19 +78,6 @@ class Captured:
         self.before = Surroundings()
         self.left = False
         self.log: Any = None
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it needs no graph: it has all iterations, and a backward pass of its own."""
-        assert self.exit is not None
-        differentiated = self.exit.backward is not None or not self.exit.outputs
-        return differentiated and not self.trace.turns.skipped
-
-    def real_result(self) -> Any:
-        """Return the result with the history that the function itself has recorded."""
-        if self.exit is not None and self.exit.outputs:
-            self.trace.unmask()
-        return self.result
 
     def let_go(self) -> None:
         """Drop all references to users' objects, since reference cycles outlive the call."""
@@ -228,19 +216,19 @@ class _Run:
         effects, origins = effects_of(trace, tensors, self.inputs, self.grads)
         leaves, made, effects, roots = leaves_of(trace, self.own, effects, environment)
         outputs = recorded(leaves, made)
-        # the blocks of a loop on tensors of a transform are not differentiated
-        if not walked_back and (environment.is_outermost or not outputs) and self._is_loop():
-            self.derivatives = by_blocks(trace, leaves, outputs, environment)
-        backward = None
-        if trace.turns.skipped and self.derivatives is None:
-            # not a graph, so the next trace must contain all iterations
-            trace.discard()
-        elif self.derivatives is None or not environment.skips:
-            backward = differentiated(trace, leaves, made, outputs, environment, effects)
+        backward = differentiated(trace, leaves, made, outputs, environment, effects)
         if outputs and any(e.leaf >= 0 and _is_shown(e.leaf, count, made) for e in effects):
             trace.give_up("a result that requires a gradient is left behind elsewhere, too")
         self.leaves = leaves[:count]
         self.parts = (made, self.rebuild, effects, backward, outputs, origins, count, roots)
+        if not walked_back and self._is_loop():
+            spent = backward is not None and backward.spent
+            # the blocks of a loop on tensors of a transform are not differentiated
+            if not spent and not (outputs and not environment.is_outermost):
+                self.derivatives = derived(trace, leaves, outputs, tensors)
+        if trace.turns.skipped and self.derivatives is None:
+            # not a graph, so the next trace must contain all iterations
+            trace.discard()
 
     def _is_loop(self) -> bool:
         """Return whether the trace is a graph, which returns to states met before."""

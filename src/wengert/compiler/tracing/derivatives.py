@@ -64,8 +64,8 @@ class Derivative(NamedTuple):
 
 def derived(
     trace: Trace, leaves: Sequence[Any], outputs: Sequence[int], tensors: Sequence[Any]
-) -> list[Derivative] | None:
-    """Trace the backward pass of every block, before the tape is freed; None if one has none."""
+) -> list[Derivative]:
+    """Trace the backward pass of every block, before the tape is freed."""
     guards = [item for item in trace.items if isinstance(item, Guard)]
     places = [i for i, t in enumerate(tensors) if t._edge is not None]
     if not outputs and not places:
@@ -84,10 +84,7 @@ def derived(
             starts = dict(before.state.tensors) if before else {}
             newest = float("-inf") if guard is None else guard.state.mark
             span = Between(newest, trace.start if before is None else before.state.mark)
-            made = _block_derived(trace, ends, starts, places, tensors, span, views)
-            if made is None:
-                return None
-            found[key] = made
+            found[key] = _block_derived(trace, ends, starts, places, tensors, span, views)
         visited.append(found[key])
     return visited
 
@@ -100,7 +97,7 @@ def _block_derived(
     tensors: Sequence[Any],
     span: Between,
     views: dict[Value, Step],
-) -> Derivative | None:
+) -> Derivative:
     begin = len(trace.items)
     cotangents = {
         k: trace.input(np.ones(t._payload.shape, t._payload.dtype)) for k, t in ends.items()
@@ -118,10 +115,8 @@ def _block_derived(
                     [new_tensor(cotangents[k]) for k in inner],
                     span,
                 )
-        # the function has walked this history itself, or a user's backward raises anything
-        except Exception:
-            del trace.items[begin:]
-            return None
+        except RuntimeError:
+            trace.give_up("a loop holds a history that it has walked itself")
     symbols = [None if g is None else trace.symbol(g._payload) for g in grads]
     for k, tensor in ends.items():
         if k in inner:
@@ -134,9 +129,9 @@ def _block_derived(
                 break
     items = trace.items[begin:]
     steps = [item for item in items if isinstance(item, Step)]
-    del trace.items[begin:]
     if len(steps) < len(items):
-        return None
+        trace.give_up("the backward pass decides on values")
+    del trace.items[begin:]
     values = [None if s is None else s.value for s in symbols]
     steps, values = read_at_the_end(views, steps, values)
     backward = Backward(

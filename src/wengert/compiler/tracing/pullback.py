@@ -12,7 +12,6 @@ from wengert.base.errors import is_spent
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Step, Value, uses
 from wengert.compiler.objects.purity import does_more
-from wengert.compiler.tracing.derivatives import Derivative, derived
 from wengert.compiler.tracing.environment import Environment, is_watched
 from wengert.compiler.tracing.exit import Effect, Leaf
 from wengert.compiler.tracing.memory import results_read
@@ -188,31 +187,14 @@ def differentiated(
     effects: Sequence[Effect],
 ) -> Backward | None:
     """Trace the backward pass of the leaves at the places `outputs`; None if there is none."""
-    pullback = _pullback(trace, leaves, outputs, environment)
-    return None if pullback is None else pullback.traced(leaves, made, effects)
-
-
-def by_blocks(
-    trace: Trace, leaves: list[Any], outputs: Sequence[int], environment: Environment
-) -> list[Derivative] | None:
-    """Trace the backward pass of every block; None where blocks have no pass of their own."""
-    if outputs and _pullback(trace, leaves, outputs, environment) is None:
-        return None
-    return derived(trace, leaves, outputs, environment.tensors)
-
-
-def _pullback(
-    trace: Trace, leaves: list[Any], outputs: Sequence[int], environment: Environment
-) -> _Pullback | None:
-    """Return what traces the backward pass; None, and end the trace, where that is impossible."""
     if not outputs or trace.broken is not None:
         return None
     pullback = _Pullback(trace, [leaves[i] for i in outputs], environment)
     why = pullback.why_not(leaves)
-    if why is None:
-        return pullback
-    trace.give_up(why)
-    return None
+    if why is not None:
+        trace.give_up(why)
+        return None
+    return pullback.traced(leaves, made, effects)
 
 
 def _retains(node: Any) -> bool:
