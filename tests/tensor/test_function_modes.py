@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from support.alone import said
 
 import wengert as wg
 from wengert.overrides import TorchFunctionMode
@@ -130,3 +131,20 @@ def test_it_sees_attributes_and_functions_of_data():
         x.shape, x.T, x.requires_grad, wg.tensor([1.0]), wg.as_tensor(2)
     getters = [f"torch.Tensor.{name}.__get__" for name in ("shape", "T", "requires_grad")]
     assert seen == [*getters, "torch.tensor", "torch.as_tensor"]
+
+
+@pytest.mark.parametrize("first", ["TorchFunctionMode", "TorchDispatchMode"])
+def test_functions_that_ask_keep_their_signatures(first):
+    program = f"""
+import inspect
+import wengert as wg
+from wengert.overrides import TorchFunctionMode
+from wengert.utils._python_dispatch import TorchDispatchMode
+names = ("arange", "ones", "rand_like", "tensor", "sin")
+before = [inspect.signature(getattr(wg, name)) for name in names]
+for kind in sorted([TorchFunctionMode, TorchDispatchMode], key=lambda k: k.__name__ != "{first}"):
+    with kind():
+        wg.ones(2)
+print([inspect.signature(getattr(wg, name)) for name in names] == before)
+"""
+    assert said(program) == "True\n"

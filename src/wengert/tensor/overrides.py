@@ -29,7 +29,7 @@ import types
 from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from functools import WRAPPER_ASSIGNMENTS, cache, wraps
+from functools import WRAPPER_ASSIGNMENTS, cache, update_wrapper, wraps
 from typing import Any
 
 from wengert.base.names import INSTALLED
@@ -620,7 +620,9 @@ def extend(function: Any, extended: Callable[[Any], Any]) -> None:
     it by its identity.
     """
     if function in _LOOKING:
-        function.__wrapped__ = extended(function.__wrapped__)
+        # with the signature of what it extends
+        own = function.__wrapped__
+        function.__wrapped__ = update_wrapper(extended(own), own)
         return
     code = function.__code__
     own = types.FunctionType(
