@@ -3,9 +3,9 @@
 import threading
 
 import pytest
-from support.alone import said
 
 import wengert as wg
+from support.alone import said
 from wengert.overrides import TorchFunctionMode
 
 
@@ -133,8 +133,8 @@ def test_it_sees_attributes_and_functions_of_data():
     assert seen == [*getters, "torch.tensor", "torch.as_tensor"]
 
 
-@pytest.mark.parametrize("first", ["TorchFunctionMode", "TorchDispatchMode"])
-def test_functions_that_ask_keep_their_signatures(first):
+@pytest.mark.parametrize("order", ["(Functions, Operations)", "(Operations, Functions)"])
+def test_functions_that_ask_keep_their_signatures(order):
     program = f"""
 import inspect
 import wengert as wg
@@ -142,7 +142,13 @@ from wengert.overrides import TorchFunctionMode
 from wengert.utils._python_dispatch import TorchDispatchMode
 names = ("arange", "ones", "rand_like", "tensor", "sin")
 before = [inspect.signature(getattr(wg, name)) for name in names]
-for kind in sorted([TorchFunctionMode, TorchDispatchMode], key=lambda k: k.__name__ != "{first}"):
+class Functions(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {{}}))
+class Operations(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {{}}))
+for kind in {order}:
     with kind():
         wg.ones(2)
 print([inspect.signature(getattr(wg, name)) for name in names] == before)
