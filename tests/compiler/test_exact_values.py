@@ -75,7 +75,7 @@ def test_a_square_root_as_a_power_is_one_only_for_numbers() -> None:
 
 
 LAYOUTS = (
-    *(lambda x: x * 2, lambda x: x + x[0], lambda x: x.T * 1, lambda x: (-x)[..., 1:]),
+    *(lambda x: x * 2, lambda x: x + x[0], lambda x: x.movedim(0, -1) * 1, lambda x: (-x)[..., 1:]),
     lambda x: x.sum(-1),
     lambda x: (x + 1).expand(2, *x.shape),
     lambda x: wg.stack([x, x * 2]).movedim(0, -1),
