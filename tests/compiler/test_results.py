@@ -325,9 +325,9 @@ def until_large(x):
 
 SAVED = {
     "the data of what is saved": lambda x: ((v := x.exp()).data, v.sum()),
-    "a transpose": lambda x: ((v := x.exp()).T, v.sum()),
+    "a transpose": lambda x: ((v := x.exp())[None].T, v.sum()),
     "a view and its base": lambda x: ((v := x.exp()).view(-1), v, v.sum()),
-    "a copy": lambda x: ((v := x.exp()).clone().T, v.sum()),
+    "a copy": lambda x: ((v := x.exp()).clone()[None].T, v.sum()),
     **{
         function.__name__: function
         for function in (
