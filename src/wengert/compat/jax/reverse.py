@@ -425,21 +425,24 @@ def transposed_at_zero(fun: Callable[..., Any], primals: tuple[Any, ...]) -> Cal
     zeros = [_zeros(leaf) for leaf in leaves]
     output, pull = vjp(fun, *structure.unflatten(zeros))
     outputs, wanted = tree_flatten(output)
+    known = _types(outputs)  # the arrays are no part of what is returned
     if len({tracing.is_inexact(tracing.argument(x)) for x in (*zeros, *outputs)}) > 1:
-        types = [[tracing.short(tracing.argument(x)) for x in part] for part in (zeros, outputs)]
-        raise refusal(TypeError, "linear_transpose only supports", *types)
+        raise refusal(TypeError, "linear_transpose only supports", _types(zeros), known)
 
     def transposed(pull, cotangent) -> Any:
         """Return the cotangents of the arguments for a cotangent of the output."""
         given, structure = tree_flatten(cotangent)
         if structure != wanted:
             raise refusal(TypeError, "cotangent tree does not", wanted, structure)
-        types = [[tracing.short(tracing.argument(x)) for x in part] for part in (outputs, given)]
-        if types[0] != types[1]:
-            raise refusal(TypeError, "cotangent type does not", types[0], types[1])
+        if known != _types(given):
+            raise refusal(TypeError, "cotangent type does not", known, _types(given))
         return pull(cotangent)
 
     return Partial(transposed, pull)
+
+
+def _types(arrays: Sequence[Any]) -> list[str]:
+    return [tracing.short(tracing.argument(x)) for x in arrays]
 
 
 def _zeros(like) -> Any:
