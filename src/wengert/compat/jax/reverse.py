@@ -274,8 +274,7 @@ def _with_derivative(
     def again(fun: Callable[..., Any], *primals) -> Any:
         return transform(fun, tracing.Leaves(primals), has_aux)[1]
 
-    arrays = leaves.structure.unflatten(leaves.arrays)
-    derivative = Derivative((transform, has_aux), again, (fun, *arrays), made).function
+    derivative = Derivative((transform, has_aux), again, fun, leaves, made).function
     return (value, derivative, aux) if has_aux else (value, derivative)
 
 
@@ -425,7 +424,7 @@ def transposed_at_zero(fun: Callable[..., Any], primals: tuple[Any, ...]) -> Cal
     zeros = [_zeros(leaf) for leaf in leaves]
     output, pull = vjp(fun, *structure.unflatten(zeros))
     outputs, wanted = tree_flatten(output)
-    known = _types(outputs)  # the arrays are no part of what is returned
+    known = _types(outputs)  # without the arrays, which would be leaves
     if len({tracing.is_inexact(tracing.argument(x)) for x in (*zeros, *outputs)}) > 1:
         raise refusal(TypeError, "linear_transpose only supports", _types(zeros), known)
 
