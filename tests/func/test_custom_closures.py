@@ -7,6 +7,7 @@ import pytest
 import wengert as wg
 import wengert.autograd.forward_ad as fwd
 from wengert import func
+from wengert.tape.modes import full_mode
 
 
 def _closing_vjp(x):
@@ -322,3 +323,25 @@ def test_a_function_does_not_write_to_an_argument_that_a_batch_shares():
     shared = wg.ones(2, requires_grad=True) * 1
     with pytest.raises(NotImplementedError, match="writes to an argument that is not mapped"):
         func.vmap(lambda x: Doubled.apply(x, shared))(wg.ones(3, 2))
+
+
+def test_rules_run_outside_of_levels_that_a_walk_entered_for_other_nodes():
+    seen = []
+
+    class Twice(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(full_mode().levels)
+            return 2 * g
+
+    def f(x):
+        y = Twice.apply(x)
+        return func.jvp(lambda y: y**3, (y,), (wg.ones_like(y),))[1]
+
+    assert func.grad(f)(wg.tensor(1.0)) == 24.0
+    assert seen == [()]

@@ -10,6 +10,7 @@ from wengert.autograd.context import FunctionCtx
 from wengert.autograd.kept import Kept
 from wengert.base import errors
 from wengert.base.ports import PORTS
+from wengert.interp.levels import levels_of
 from wengert.tape.base import (
     FREED,
     LEAF,
@@ -20,7 +21,7 @@ from wengert.tape.base import (
     new_tensor,
     version_of,
 )
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.node import Node, edge_of
 from wengert.tape.record import T
 from wengert.tape.saved import SavedTensor, sites_of
@@ -226,6 +227,14 @@ class FunctionNode(Node):
             for part, meta in zip(parts, self._outputs_meta, strict=True)
         ]
 
+    def _mode(self, mode: Any, cotangents: list[Any]) -> Any:
+        """Return the mode of the rule, without levels that the walk entered for other nodes."""
+        entered = () if mode.sides is None else mode.sides.entered
+        own = {*levels_of(*[getattr(g, "_payload", g) for g in cotangents])}
+        own.update(level.number for level in self._inputs_levels)
+        kept = tuple(x for x in mode.levels if x.number in own or x.number not in entered)
+        return mode if len(kept) == len(mode.levels) else changed(mode, levels=kept)
+
     def _backward(self, cotangents: list[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
         mode = current_mode()
         at_levels = mode is not None and bool(mode.levels)
@@ -240,6 +249,8 @@ class FunctionNode(Node):
             return self.function.backward(ctx, *cotangents)
 
         token = RUNNING.set(self)
+        if at_levels:
+            MODE.set(self._mode(mode, cotangents))
         try:
             if self._kept is not None and any(one.size is None for one in self._inputs_levels):
                 grads = self._kept.at_level(self, run)
@@ -247,6 +258,8 @@ class FunctionNode(Node):
                 grads = run()
         finally:
             RUNNING.reset(token)
+            if at_levels:
+                MODE.set(mode)
         if not isinstance(grads, tuple):
             grads = (grads,)
         self._check_grads(grads)

@@ -349,8 +349,8 @@ class custom_vjp:
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
         self.rule: Callable[..., Any] | None = None
-        self.symbolic = False  # whether the forward rule takes None for a tangent of zeros
         """A rule for forward mode, as that of `custom_jvp`, in place of the transposed one."""
+        self.symbolic = False  # whether the forward rule takes None for a tangent of zeros
         self.materialize = True
 
     def defvjp(

@@ -215,6 +215,13 @@ def test_transposed_functions_are_trees():
     np.testing.assert_allclose(other(jnp.ones(2))[0], 2 * A)
 
 
+def test_transposed_functions_hold_no_outputs():
+    a = jnp.array([2.0, 3.0])
+    transposed = jax.linear_transpose(lambda x: a * x, X)
+    converted = jax.make_jaxpr(transposed)(jnp.ones(2))
+    assert len(converted.consts) == len(jax.tree.leaves(transposed)) == 2  # a, and zeros for x
+
+
 def test_zero_tangents_of_rules_stay_symbolic_inside_other_derivatives():
     symbolic, found = jax.custom_derivatives.SymbolicZero, []
     f = jax.custom_jvp(lambda a, x: a * x)

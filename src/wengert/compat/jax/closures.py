@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax.array import Array
+from wengert.compat.jax.tracing import Leaves
 from wengert.compat.jax.tree_util import Partial
 from wengert.compat.jax.trees import children_of
 from wengert.tape.modes import current_mode
@@ -219,6 +220,11 @@ def _are_equal(a, b) -> bool:
     return False
 
 
+def _holds_nothing(fun) -> bool:
+    plain = isinstance(fun, types.FunctionType) and not fun.__closure__ and not fun.__dict__
+    return plain and not fun.__defaults__ and not fun.__kwdefaults__
+
+
 class Derivative(Apart):
     """A derivative of a function at some place: NOTE [functions as trees].
 
@@ -226,27 +232,35 @@ class Derivative(Apart):
     ----------
     kind: What it is compared by, beside the function.
     again : callable. Takes the function and primals, and returns the derivative.
-    value: The function and the primals.
+    fun, leaves: The function and the primals.
     made : callable. The derivative.
     """
 
-    def __init__(self, kind, again: Callable[..., Any], value, made: Callable[..., Any]) -> None:
-        self._kind, self._again = kind, again
-        self._closure = Closure(value, bound=True)
+    def __init__(
+        self, kind, again: Callable[..., Any], fun, leaves: Leaves, made: Callable[..., Any]
+    ) -> None:
+        self._kind, self._again, self._fun, self._primals = kind, again, fun, leaves
+        # a function that holds nothing is not taken apart before that is needed
+        self._leaves = leaves.arrays if _holds_nothing(fun) else self._closure.leaves
         self._made = made
         self._last: Any = None
+
+    @functools.cached_property
+    def _closure(self) -> Closure:
+        arrays = self._primals.structure.unflatten(self._primals.arrays)
+        return Closure((self._fun, *arrays), bound=True)
 
     @property
     def function(self) -> Partial:
         """The derivative as a function whose leaves are the arrays that it depends on."""
-        return Partial(self, *self._closure.leaves)
+        return Partial(self, *self._leaves)
 
     def __call__(self, *given) -> Any:
-        count = len(self._closure.leaves)
+        count = len(self._leaves)
         return self._at(given[:count])(*given[count:])
 
     def _at(self, leaves: Sequence[Any]) -> Callable[..., Any]:
-        if all(map(operator.is_, leaves, self._closure.leaves)):
+        if all(map(operator.is_, leaves, self._leaves)):
             return self._made
         last, mode = self._last, current_mode()
         if last is None or last[0] is not mode or not all(map(operator.is_, leaves, last[1])):

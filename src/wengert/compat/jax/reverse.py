@@ -274,8 +274,7 @@ def _with_derivative(
     def again(fun: Callable[..., Any], *primals) -> Any:
         return transform(fun, tracing.Leaves(primals), has_aux)[1]
 
-    arrays = leaves.structure.unflatten(leaves.arrays)
-    derivative = Derivative((transform, has_aux), again, (fun, *arrays), made).function
+    derivative = Derivative((transform, has_aux), again, fun, leaves, made).function
     return (value, derivative, aux) if has_aux else (value, derivative)
 
 
@@ -425,21 +424,24 @@ def transposed_at_zero(fun: Callable[..., Any], primals: tuple[Any, ...]) -> Cal
     zeros = [_zeros(leaf) for leaf in leaves]
     output, pull = vjp(fun, *structure.unflatten(zeros))
     outputs, wanted = tree_flatten(output)
+    known = _types(outputs)  # without the arrays, which would be leaves
     if len({tracing.is_inexact(tracing.argument(x)) for x in (*zeros, *outputs)}) > 1:
-        types = [[tracing.short(tracing.argument(x)) for x in part] for part in (zeros, outputs)]
-        raise refusal(TypeError, "linear_transpose only supports", *types)
+        raise refusal(TypeError, "linear_transpose only supports", _types(zeros), known)
 
     def transposed(pull, cotangent) -> Any:
         """Return the cotangents of the arguments for a cotangent of the output."""
         given, structure = tree_flatten(cotangent)
         if structure != wanted:
             raise refusal(TypeError, "cotangent tree does not", wanted, structure)
-        types = [[tracing.short(tracing.argument(x)) for x in part] for part in (outputs, given)]
-        if types[0] != types[1]:
-            raise refusal(TypeError, "cotangent type does not", types[0], types[1])
+        if known != _types(given):
+            raise refusal(TypeError, "cotangent type does not", known, _types(given))
         return pull(cotangent)
 
     return Partial(transposed, pull)
+
+
+def _types(arrays: Sequence[Any]) -> list[str]:
+    return [tracing.short(tracing.argument(x)) for x in arrays]
 
 
 def _zeros(like) -> Any:
