@@ -543,3 +543,35 @@ def test_tests_joined_by_and_are_two_decisions(backend):
             x, y = wg.tensor(start), wg.tensor([-1.0, -2.0])
             assert wg.equal(f(x, y), function(x, y))
             assert wg.equal(f(x, y + 3), function(x, y + 3))
+
+
+def by_kind(x: Any, y: Any) -> Any:
+    return y * (2 if type(y.grad_fn).__name__.startswith("Add") else 3)
+
+
+def by_edge(x: Any, y: Any) -> Any:
+    return y * (2 if "Add" in wg.autograd.graph.get_gradient_edge(y).node.name() else 3)
+
+
+def by_depth(x: Any, y: Any) -> Any:
+    node, depth = y.grad_fn, 0
+    while node.next_functions:
+        node, depth = node.next_functions[0][0], depth + 1
+    return y * depth
+
+
+@pytest.mark.parametrize("looks", [by_kind, by_edge, by_depth])
+def test_what_a_function_sees_of_the_history_of_a_loop_is_not_fixed(
+    looks: Callable[..., Any],
+) -> None:
+    def seen(x: Any) -> Any:
+        y = x * 1
+        while y.sum() < 100:
+            y = y * 1.05 + 0.01 * y.sin()
+        return looks(x, y)
+
+    made = compiled(seen)
+    for value in (1.0, 100.0, 0.1, 3.0, 200.0, 1.0):
+        x = wg.tensor([value, 0.5 * value], dtype=wg.float64, requires_grad=True)
+        np.testing.assert_allclose(made(x).detach(), seen(x).detach(), rtol=1e-12)
+    assert made.reason is None

@@ -10,7 +10,7 @@ from wengert.autograd.reasons import CURES, Explanation, listed, without_graph, 
 from wengert.base.errors import describe
 from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, node_of
-from wengert.tape.node import Unrecorded, edge_of, target_of
+from wengert.tape.node import Unrecorded, edge_of, public_target, target_of
 from wengert.tape.paths import Paths, Reach, flat_nodes, same_edge, why_broken
 from wengert.tape.sites import line_of
 
@@ -171,7 +171,7 @@ def _why_broken(node: Any) -> tuple[str, list[str]] | None:
 
 
 def _not_a_leaf(input: Any) -> list[str]:
-    node = target_of(input._edge)[0]
+    node = public_target(input._edge)[0]
     leaves = listed(Reach(edge_of(input)).leaves)
     return [
         f"input.grad is not kept, since input is not a leaf: {node.label} made it"

@@ -26,7 +26,7 @@ from wengert.tape.inplace import bump
 from wengert.tape.modes import Switch, change_mode, full_mode
 from wengert.tape.node import GradientEdge as GradientEdge
 from wengert.tape.node import Node as _Node
-from wengert.tape.node import Unrecorded, edge_of, target_of
+from wengert.tape.node import Unrecorded, edge_of, public_target
 from wengert.tape.saved import SavedTensor as SavedTensor
 from wengert.tape.saving import Mutation
 from wengert.tape.watch import CURRENT
@@ -98,7 +98,7 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
             "gradients"
         )
     _check_recorded(tensor)
-    edge = GradientEdge(*target_of(edge_of(tensor)))
+    edge = GradientEdge(*public_target(edge_of(tensor)))
     edge.shape, edge.np_dtype = tensor._payload.shape, tensor._payload.dtype
     return edge
 

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
-from wengert.tape.base import LEAF, NodeBase, OutputEdge, TensorBase
+from wengert.tape.base import LEAF, NodeBase, OutputEdge, TensorBase, node_of
 from wengert.tape.handles import WATCHED, RemovableHandle, register
+from wengert.tape.modes import current_mode
 from wengert.tape.ordering import number_of, set_number
 from wengert.tape.sequence import next_sequence as next_sequence
 from wengert.tape.sites import Site
@@ -136,7 +137,7 @@ class Node(NodeBase):
         if self.hidden:
             # masks and indices, which PyTorch does not show
             edges = tuple(edge for i, edge in enumerate(edges) if i not in self.hidden)
-        return tuple(target_of(edge) for edge in edges) + ((None, 0),) * self.blanks
+        return tuple(public_target(edge) for edge in edges) + ((None, 0),) * self.blanks
 
     def register_hook(self, fn: Callable[[Any, Any], Any]) -> RemovableHandle:
         """Register a hook to call as ``fn(grad_inputs, grad_outputs)`` after the node has run.
@@ -421,6 +422,14 @@ def target_of(edge: Any) -> tuple[Any, int]:
         # shown as its first edge, or as a constant
         return target_of(edge.edges[0]) if edge.passed else (None, 0)
     return edge, 0
+
+
+def public_target(edge: Any) -> tuple[Any, int]:
+    """Return `target_of` an edge to a program, which a trace notes: it depends on the history."""
+    mode = current_mode()
+    if mode is not None and mode.tracing is not None and edge is not None:
+        mode.tracing.walks((edge,), (node_of(edge),))
+    return target_of(edge)
 
 
 def edge_of(tensor: TensorBase) -> Any:

@@ -21,7 +21,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import whole
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.node import target_of
+from wengert.tape.node import public_target
 
 _FLOATING, _COMPLEX = 2, 3
 _INT64, _BOOL = np.dtype(np.int64), np.dtype(bool)
@@ -243,7 +243,7 @@ def _row(array: Any, indent: int, summarize: bool, layout: Any) -> str:
 
 def history_of(edge: Any) -> str | None:
     """Return the text about a tensor's history, such as ``grad_fn=...``; None without one."""
-    node, _ = target_of(edge) if edge is not LEAF else (None, 0)
+    node, _ = public_target(edge) if edge is not LEAF else (None, 0)
     if node is None:
         return None if edge is None else "requires_grad=True"
     return f"grad_fn=<{node.name().rsplit('::', 1)[-1]}>"

@@ -35,7 +35,7 @@ from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import untraced
-from wengert.tape.node import GradientEdge, Unrecorded, is_leaf_edge, target_of
+from wengert.tape.node import GradientEdge, Unrecorded, is_leaf_edge, public_target
 from wengert.tape.operands import is_number
 from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell, is_inference
@@ -187,7 +187,7 @@ class Tensor(
     @property
     def grad_fn(self) -> Any:
         """The node of the operation that made the tensor; None for a leaf."""
-        return None if self.is_leaf else target_of(self._edge)[0]
+        return None if self.is_leaf else public_target(self._edge)[0]
 
     @property
     def output_nr(self) -> int:
