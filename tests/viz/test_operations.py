@@ -48,6 +48,9 @@ def check(prim, dtype, most):
         names = {f"x{i}": leaf for i, leaf in enumerate(leaves) if leaf._edge is not None}
         for mode in ("backward", "double", "forward"):
             notes = draw(outs, names, show=ALL, mode=mode).picture.notes
+            if mode == "double":
+                # some have no second derivative, and the picture says so
+                notes = [note for note in notes if "is not implemented" not in note]
             assert not [note for note in notes if " are shown" in note or "could not" in note]
         assert str(tree(outs, names)).startswith("y")
         # the transpose of the transpose: <u, J v> = <J^T u, v>
