@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.samples import samples
+from wengert.compiler.decompose.rules import DECOMPOSED
 from wengert.func import vmap
 from wengert.nn import functional as F
+from wengert.prims.table import TABLE
+from wengert.tape.record import T
 
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
 EDGES = {
@@ -99,3 +103,22 @@ def test_results_of_transforms_lie_in_memory_as_uncompiled(
         made, expected = vmap(f, in_dims=dim)(x), vmap(function, in_dims=dim)(x)
         assert made.stride() == expected.stride()
         assert made.tolist() == expected.tolist()
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.filterwarnings("ignore:.*is not compiled")
+@pytest.mark.parametrize("prim", [p for p in TABLE.values() if DECOMPOSED[p]], ids=str)
+def test_results_of_rules_lie_in_memory_as_those_of_kernels(prim: Any) -> None:
+    def applied(*tensors: Any) -> Any:
+        made = getattr(T, prim.name)(*tensors, **params)
+        return made if isinstance(made, tuple) else (made,)
+
+    for sample in samples(prim, np.float64, np.random.default_rng(0)):
+        params = sample.params
+        turned = [array.copy("F") for array in sample.arrays]
+        try:
+            expected = applied(*map(wg.from_numpy, turned))
+        except (RuntimeError, ImportError):  # what the record refuses
+            continue
+        made = wg.compile(applied, options={"measure": False})(*map(wg.from_numpy, turned))
+        assert [one.stride() for one in made] == [one.stride() for one in expected]

@@ -134,18 +134,29 @@ def _decomposed(
     finally:
         trace.where = outside
     if made is not NotImplemented and any(is_turned(symbol.array) for symbol in symbols):
-        _lay_out(prim, symbols, params, made)
+        return _laid_out(prim, symbols, params, made)
     return made
 
 
-def _lay_out(prim: Primitive, symbols: Sequence[Any], params: dict[str, Any], made: Any) -> None:
-    """Give the results of a rule the memory layout of the kernel's results."""
+def _laid_out(prim: Primitive, symbols: Sequence[Any], params: dict[str, Any], made: Any) -> Any:
+    """Return the results of a rule in the memory layout of the kernel's results."""
     arrays = [symbol.array for symbol in symbols]
     found = getattr(K, prim.name)(*arrays, **{n: real(p) for n, p in params.items()})
-    pairs = zip(made, found, strict=True) if isinstance(made, tuple) else [(made, found)]
-    for symbol, array in pairs:
-        if not symbol.chain and all(symbol is not given for given in symbols):
-            symbol.array = lying(symbol.array, array.strides)
+
+    def laid_out(symbol: Any, array: Any) -> Any:
+        if any(symbol is given for given in symbols):
+            return symbol
+        if symbol.chain:
+            if symbol.array.strides == array.strides:
+                return symbol
+            # a rule may end with a view of what it computed
+            symbol = S.clone(symbol)
+        symbol.array = lying(symbol.array, array.strides)
+        return symbol
+
+    if isinstance(made, tuple):
+        return tuple(map(laid_out, made, found))
+    return laid_out(made, found)
 
 
 def _shown(
