@@ -62,7 +62,7 @@ BINARY = lines("""
 {a} + {b} | {a} - {b} | {a} * {b} | {a} / {b} | {a} / ({b} * {b} + 1) | t.maximum({a}, {b})
 t.minimum({a}, {b}) | t.where({a} > {b}, {a}, {b}) | t.add({a}, {b}, alpha=0.5)
 t.atan2({a}, {b}) | t.hypot({a}, {b}) | {a} % ({b}.abs() + 1)
-({a} // ({b}.abs() + 1)).detach() | t.fmod({a}, {b}.abs() + 1)
+({a} // ({b}.abs() + 1.0371)).detach() | t.fmod({a}, {b}.abs() + 1)
 {a}.lerp({b}, 0.3) | {a}.lerp({b}, {c}) | {a}.addcmul({b}, {c}) | {a}.addcdiv({b}, {c}, value=0.5)
 {a} @ {b} | t.dot({a}, {b}) | t.outer({a}, {b}) | t.mv({a}, {b}) | t.mm({a}, {b}) | {a} > {b}
 {a} == {b} | {a} <= {s} | t.logaddexp({a}, {b}) | {a}.copysign({b}) | t.fmax({a}, {b})
