@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import cache
+from inspect import signature
 from typing import Any
 
 from wengert.base.device import as_device
@@ -20,10 +21,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tensor.overrides import extend
 
-_SIZED = frozenset(
-    ["empty", "ones", "rand", "randn", "zeros", "new_empty", "new_ones", "new_zeros"]
-)
-"""Functions that take sizes one by one, as the ``new_`` forms do."""
 _KINDS = {
     "arange": "default start start_step",
     "empty": "memory_format",
@@ -32,11 +29,7 @@ _KINDS = {
     "randint_like": "default low_dtype",
 }
 """The overloads of functions, by the number of their arguments."""
-_PLAIN = "empty_strided full linspace logspace randperm scalar_tensor"
-_LIKE = (
-    "empty_like full_like new_empty new_full new_ones new_zeros ones_like rand_like randn_like "
-    "zeros_like"
-)
+_PLAIN = "empty_strided full linspace logspace ones rand randn randperm scalar_tensor zeros"
 _LIFTED = ("from_numpy", "tensor")
 """Functions that copy or take over memory, which ``lift_fresh`` hands over."""
 
@@ -44,8 +37,9 @@ _LIFTED = ("from_numpy", "tensor")
 @cache
 def watch_creations() -> None:
     """Make the functions that make tensors ask contexts and classes."""
-    names = sorted({*_SIZED, *_KINDS, *_PLAIN.split(), *_LIKE.split()})
-    for name in (*names, *_LIFTED):
+    like = [name for name in EXPORTS["wengert"] if name.endswith("_like")]
+    like += ["new_empty", "new_full", "new_ones", "new_zeros"]
+    for name in {*_KINDS, *_PLAIN.split(), *like, *_LIFTED}:
         home = EXPORTS["wengert"].get(name) or EXPORTS["Tensor"][name]
         function = getattr(importlib.import_module(f"wengert.ops.{home}"), name)
         extend(function, _lifting if name in _LIFTED else _asking(name))
@@ -92,12 +86,15 @@ def _asking(name: str) -> Callable[[Any], Any]:
     like = name.startswith("new_") or name.endswith("_like")
 
     def extended(own: Callable[..., Any]) -> Callable[..., Any]:
+        # sizes one by one
+        sized = any(p.kind is p.VAR_POSITIONAL for p in signature(own).parameters.values())
+
         def make(*args: Any, **kwargs: Any) -> Any:
             handler = _handler(args if like else ())
             if handler[0] is None:
                 return own(*args, **kwargs)
             wanted = kwargs.pop("requires_grad", False)
-            given = _as_listed(args, kwargs, name, like)
+            given = _as_listed(args, kwargs, sized, like)
             options = {key: value for key, value in kwargs.items() if value is not None}
             kind = _kind(len(given) - like, options)
             if "out" not in options:
@@ -119,11 +116,11 @@ def _asking(name: str) -> Callable[[Any], Any]:
     return extended
 
 
-def _as_listed(args: Any, kwargs: dict[str, Any], name: str, like: bool) -> tuple[Any, ...]:
+def _as_listed(args: Any, kwargs: dict[str, Any], sized: bool, like: bool) -> tuple[Any, ...]:
     """Return the arguments with sizes as one list."""
     start, rest = args[:like], args[like:]
     if kwargs.get("size") is not None:
         rest = (*rest, kwargs.pop("size"))
-    elif name.removeprefix("new_") in _SIZED and not (rest and isinstance(rest[0], list | tuple)):
+    elif sized and not (rest and isinstance(rest[0], list | tuple)):
         rest = (rest,)
     return start + tuple([list(one) if isinstance(one, tuple) else one for one in rest])
