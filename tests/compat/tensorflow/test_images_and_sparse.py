@@ -27,6 +27,9 @@ def test_structural_similarity_and_its_gradient():
     np.testing.assert_allclose(tf.reduce_mean(each, [1, 2]), found, atol=1e-6)
     bytes_ = np.arange(144, dtype="u1").reshape(12, 12, 1)
     assert float(tf.image.ssim(bytes_, bytes_[::-1], 255)) == pytest.approx(-0.81081, abs=1e-4)
+    x = ramp(1, 25, 27, 2)
+    scales = tf.image.ssim_multiscale(x, x * 0.8, 1.0, (0.3, 0.5), 5)
+    np.testing.assert_allclose(scales, [0.96904], atol=1e-4)
 
 
 def test_edges_colours_and_patches():

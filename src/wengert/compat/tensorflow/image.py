@@ -444,7 +444,7 @@ def psnr(a, b, max_val, name=None) -> Any:
 
 
 def _compared(a, b, max_val, size: int, sigma: float, k1: float, k2: float) -> Any:
-    """Return the structural similarity of windows."""
+    """Return the structural similarity of windows, and its part without luminance."""
     distance = np.arange(size) - (size - 1) / 2
     row = np.exp(-(distance**2) / (2 * sigma**2))
     window = np.outer(row, row) / row.sum() ** 2
@@ -459,7 +459,14 @@ def _compared(a, b, max_val, size: int, sigma: float, k1: float, k2: float) -> A
     mean_a, mean_b = blurred(a), blurred(b)
     product, squares = 2.0 * mean_a * mean_b, mean_a**2 + mean_b**2
     rest = (2.0 * blurred(a * b) - product + c2) / (blurred(a**2 + b**2) - squares + c2)
-    return (product + c1) / (squares + c1) * rest
+    return (product + c1) / (squares + c1) * rest, rest
+
+
+def _of_one_scale(img1, img2, max_val) -> Any:
+    """Return two images as float32, and their greatest value in the same scale."""
+    a, b = (convert_image_dtype(image, "float32") for image in (img1, img2))
+    kind = V.made(V.tensor_of(img1)).dtype
+    return a, b, float(convert_image_dtype(operations.cast(max_val, kind), "float32"))
 
 
 def ssim(
@@ -487,11 +494,40 @@ def ssim(
     >>> print(tf.image.ssim(tf.ones([11, 11, 1]), tf.ones([11, 11, 1]), 1.0).numpy().round(2))
     1.0
     """
-    a, b = (convert_image_dtype(image, "float32") for image in (img1, img2))
-    kind = V.made(V.tensor_of(img1)).dtype
-    top = float(convert_image_dtype(operations.cast(max_val, kind), "float32"))
-    found = _compared(a, b, top, filter_size, filter_sigma, k1, k2)
+    a, b, top = _of_one_scale(img1, img2, max_val)
+    found, _ = _compared(a, b, top, filter_size, filter_sigma, k1, k2)
     return operations.reduce_mean(found, axis=[-1] if return_index_map else [-3, -2, -1])
+
+
+def ssim_multiscale(
+    img1,
+    img2,
+    max_val,
+    power_factors=(0.0448, 0.2856, 0.3001, 0.2363, 0.1333),
+    filter_size=11,
+    filter_sigma=1.5,
+    k1=0.01,
+    k2=0.03,
+) -> Any:
+    """Return the product of powers of the structural similarity at several scales (see `ssim`)."""
+    a, b, top = _of_one_scale(img1, img2, max_val)
+    result: Any = 1.0
+    for i, power in enumerate(power_factors):
+        if i:
+            a, b = map(_halved, (a, b))
+        found = _compared(a, b, top, filter_size, filter_sigma, k1, k2)
+        part = found[0] if i == len(power_factors) - 1 else found[1]
+        result = result * nn.relu(operations.reduce_mean(part, axis=[-3, -2])) ** power
+    return operations.reduce_mean(result, axis=-1)
+
+
+def _halved(image) -> Any:
+    """Return the means of blocks of 2 by 2; an odd last row or column counts twice."""
+    shape = tuple(image.shape)
+    pads = [[0, 0], *([0, n % 2] for n in shape[-3:-1]), [0, 0]]
+    whole = operations.pad(operations.reshape(image, [-1, *shape[-3:]]), pads, "SYMMETRIC")
+    result = nn.avg_pool2d(whole, 2, 2, "VALID")
+    return operations.reshape(result, [*shape[:-3], *tuple(result.shape)[1:]])
 
 
 def image_gradients(image) -> Any:

@@ -522,4 +522,18 @@ class TerminateOnNaN(Callback):
         self.model.stop_training = True
 
 
+class TensorBoard(Callback):
+    """Not offered: nothing here writes TensorBoard's files of graphs and summaries.
+
+    Programs import it at their top, so the class is here.
+
+    Raises
+    ------
+    NotImplementedError: Always.
+    """
+
+    def __init__(self, log_dir="logs", *args, **kwargs) -> None:
+        raise refusal(NotImplementedError, "tf.keras.callbacks.TensorBoard is not")
+
+
 __all__ = completed(globals(), without="shown_numbers")
