@@ -29,7 +29,7 @@ from wengert.tape.base import (
     tensor_over,
 )
 from wengert.tape.detachments import recent, told
-from wengert.tape.engine import walk
+from wengert.tape.engine import ends_at, walk
 from wengert.tape.handles import WATCHED
 from wengert.tape.hooks import retain_grad
 from wengert.tape.masked import REPORT, begin_search, end_search
@@ -43,7 +43,7 @@ from wengert.tape.modes import (
     traced,
 )
 from wengert.tape.nested import elsewhere, is_deep
-from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of, ends_at
+from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of
 from wengert.tape.operands import cast
 from wengert.tape.ordering import REORDERED, in_order
 from wengert.tape.sites import warn_once

@@ -155,3 +155,50 @@ def _deliver(edge: Any, g: Any, pending: dict[Any, Any], owned: set[Any], heap: 
         heappush(heap, (node._seq, node))
     have = parts[edge.index]
     parts[edge.index] = g if have is None else have + g
+
+
+def ends_at(
+    edges: Iterable[Any], leaves: Iterable[Any], rules: bool = False, noted: bool = False
+) -> bool:
+    """Return whether all paths from `edges` end at `leaves`.
+
+    With `rules`, nodes whose rules may use other tensors lead elsewhere, too. With `noted`, inputs
+    of transforms that have ended are ends, and nodes note a leaf that they lead to instead, so that
+    no history is walked twice.
+    """
+    # tensors and nodes hash by identity
+    seen = {*leaves}
+    stack = [*edges]
+    came: dict[Any, Any] = {}
+    while stack:
+        edge = stack.pop()
+        node = edge if edge._seq else edge.node
+        if node in seen:
+            continue
+        ext = node._ext
+        leaf = node if node._seq > 0 else ext.leaf if noted and ext is not None else None
+        if leaf is not None and leaf not in seen:
+            if not noted:
+                return False
+            if leaf._ext is None or not leaf._ext.ended:
+                while (node := came.get(node)) is not None:
+                    node._extra().leaf = leaf
+                return False
+        if leaf is node:
+            continue
+        if rules and node.closes_over():
+            return False
+        seen.add(node)
+        blind = True
+        for edge in node.edges:
+            if edge is not None:
+                blind = False
+                if edge not in seen:
+                    stack.append(edge)
+                    if noted:
+                        came[edge if edge._seq else edge.node] = node
+        if blind:
+            # a history without a leaf, like that of a view made without recording: an input of an
+            # active transform may be on it
+            return False
+    return True

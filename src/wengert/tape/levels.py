@@ -28,7 +28,6 @@ example is the call of a custom Function, whose rules work below the level.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -38,9 +37,10 @@ from wengert.base.ports import provides
 from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, TensorBase, alike, new_tensor
 from wengert.tape.crossings import INTO, WAYS, is_flat
+from wengert.tape.engine import ends_at
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import MODE, Mode, changed, current_mode, full_mode, is_recording
-from wengert.tape.node import Node, edge_of, ends_at, is_leaf_edge, next_sequence, target_of
+from wengert.tape.node import Node, edge_of, is_leaf_edge, next_sequence, target_of
 from wengert.tape.record import T
 
 _SHARED = (
@@ -365,10 +365,6 @@ def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
     return [brought(t, order) if t._edge is not None else t for t in tensors]
 
 
-_LED: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-"""Nodes whose histories lead to leaves, with the leaves."""
-
-
 def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = False) -> bool:
     """Return whether the history of `outputs` leads anywhere but to the inputs of a transform.
 
@@ -379,4 +375,4 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = F
         if tensor._edge is not LEAF:
             return True
     edges = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t._edge is not None]
-    return not ends_at(edges, inputs, rules, _LED)
+    return not ends_at(edges, inputs, rules, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import namedtuple
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable
 from types import CodeType
 from typing import Any, ClassVar
 
@@ -38,6 +38,7 @@ class NodeExtra:
     number: The sequence number that the program has set (see `wengert.tape.ordering`).
     result_edge: For a node inside another (see `wengert.tape.inplace.CopySlices`): a function that
         returns the edge of its result, which does not lead to the node itself.
+    leaf: A leaf that its history is known to lead to (see `wengert.tape.engine.ends_at`).
     """
 
     # defaults live on the class: most nodes have one or two of these
@@ -48,6 +49,7 @@ class NodeExtra:
     metadata: dict[Any, Any] | None = None
     number: int | None = None
     result_edge: Callable[[], Any] | None = None
+    leaf: Any = None
 
 
 class Node(NodeBase):
@@ -349,55 +351,6 @@ class Unrecorded(Node):
         return ()
 
     apply_in = apply
-
-
-def ends_at(
-    edges: Iterable[Any],
-    leaves: Iterable[Any],
-    rules: bool = False,
-    led: MutableMapping[Any, Any] | None = None,
-) -> bool:
-    """Return whether all paths from `edges` end at `leaves`.
-
-    With `rules`, nodes whose rules may use other tensors lead elsewhere, too. With `led`, inputs of
-    transforms that have ended are ends, and `led` notes which nodes lead to another leaf, so that
-    no history is walked twice.
-    """
-    # tensors and nodes hash by identity
-    seen = {*leaves}
-    stack = [*edges]
-    came: dict[Any, Any] = {}
-    while stack:
-        edge = stack.pop()
-        node = edge if edge._seq else edge.node
-        if node in seen:
-            continue
-        leaf = node if node._seq > 0 else None if led is None else led.get(node)
-        if leaf is not None and leaf not in seen:
-            if led is None:
-                return False
-            if leaf._ext is None or not leaf._ext.ended:
-                while (node := came.get(node)) is not None:
-                    led[node] = leaf
-                return False
-        if leaf is node:
-            continue
-        if rules and node.closes_over():
-            return False
-        seen.add(node)
-        blind = True
-        for edge in node.edges:
-            if edge is not None:
-                blind = False
-                if edge not in seen:
-                    stack.append(edge)
-                    if led is not None:
-                        came[edge if edge._seq else edge.node] = node
-        if blind:
-            # a history without a leaf, like that of a view made without recording: an input of an
-            # active transform may be on it
-            return False
-    return True
 
 
 def is_leaf_edge(edge: Any) -> bool:
