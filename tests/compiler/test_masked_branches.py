@@ -224,3 +224,19 @@ def test_what_a_mask_has_hidden_is_known_where_a_trace_is_given_up(backend):
             used(x)[0].sum().backward()
             grads.append(x.grad.tolist())
         assert grads[1] == grads[0] == [[0.0, pytest.approx(2**-0.5)]]
+
+
+def test_second_derivatives_of_functions_that_call_each_other():
+    def compiled(function):
+        return wg.compile(function, backend="numpy", options={"measure": False})
+
+    one = compiled(lambda x: x * x * 2)
+    two = compiled(lambda x: one(x) + one(-x))
+    three = compiled(lambda x: two(one(x)).sum() * x)
+    for _ in range(3):
+        x = wg.tensor(2.0, requires_grad=True)
+        # (2 x ** 2) ** 2 * 4 * x
+        (slope,) = wg.autograd.grad(three(x), x, create_graph=True)
+        assert slope.item() == 80 * 2**4
+        slope.backward()
+        assert x.grad.item() == 320 * 2**3

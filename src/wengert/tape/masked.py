@@ -83,11 +83,15 @@ def apart() -> Iterator[None]:
 @contextmanager
 def continuing() -> Iterator[None]:
     """Let walks be parts of the walk around them: masks and reports in one count in the other."""
-    PARTS.append(get_ident())
+    thread = get_ident()
+    if thread in PARTS:
+        yield
+        return
+    PARTS.append(thread)
     try:
         yield
     finally:
-        PARTS.remove(get_ident())
+        PARTS.remove(thread)
 
 
 @contextmanager
