@@ -9,6 +9,13 @@ import pytest
 import wengert as wg
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+def written(y, x):
+    y[x <= 0] = 0.0
+    return y
+
+
 CHOICES = {
     "where, root": lambda x: wg.where(x > 0, x.sqrt(), wg.zeros_like(x)),
     "where, power": lambda x: wg.where(x > 0, x**0.5, 0 * x),
@@ -21,8 +28,14 @@ CHOICES = {
     "maximum": lambda x: wg.maximum(x.abs().sqrt(), wg.ones_like(x)),
     "maximum, twice": lambda x: wg.where(x > 0, wg.maximum(x, x.abs().sqrt()), 0 * x),
     "index": lambda x: x.abs().sqrt()[x != 0],
+    "index, roots of negative numbers": lambda x: x.sqrt()[x > 0],
+    "where, arc cosine": lambda x: wg.where(x.abs() < 0.9, x.acos(), 0 * x),
+    "where, reciprocal root": lambda x: wg.where(x > 0, x.rsqrt(), 0 * x),
+    "where, gamma": lambda x: wg.where(x > 0, x.lgamma(), 0 * x),
+    "write": lambda x: written(x.sqrt() * 2, x),
     "no mask": lambda x: x.abs().sqrt() * 0,
     "no mask, quotient": lambda x: 0 / x,
+    "no mask, product": lambda x: x.sqrt() * (x > 0),
 }
 OUTSIDE = {
     "sum": lambda y, x: y.sum(),
@@ -72,6 +85,43 @@ def test_so_are_gradients_that_the_function_takes_itself(name, backend):
             x = wg.tensor([first, 2.0], dtype=wg.float64, requires_grad=True)
             want, got = slope(x), compiled(x)
             np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-12, err_msg=f"{order}")
+
+
+def second_derivatives(function, compile):
+    """Functions that compute second derivatives, where different parts are compiled."""
+
+    def total(x):
+        return function(x).sum()
+
+    def slope(x):
+        return wg.autograd.grad(total(x), x, create_graph=True)[0].sum()
+
+    slope, whole, inner = compile(slope), compile(wg.func.hessian(total)), compile(total)
+
+    def outside(x):
+        leaf = x.clone().requires_grad_()
+        return wg.autograd.grad(slope(leaf), leaf)[0]
+
+    return [outside, whole, wg.func.hessian(inner)]
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("name", CHOICES)
+def test_so_are_second_derivatives(name, backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+
+    def compiled(function):
+        return wg.compile(function, backend=backend, options={"measure": False})
+
+    plain = second_derivatives(CHOICES[name], lambda function: function)
+    for order in ORDERS:
+        pairs = zip(plain, second_derivatives(CHOICES[name], compiled), strict=True)
+        for want, got in pairs:
+            for first in order:
+                x = wg.tensor([first, 2.0], dtype=wg.float64)
+                np.testing.assert_allclose(got(x), want(x), rtol=1e-10, err_msg=f"{order}")
 
 
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
@@ -174,3 +224,19 @@ def test_what_a_mask_has_hidden_is_known_where_a_trace_is_given_up(backend):
             used(x)[0].sum().backward()
             grads.append(x.grad.tolist())
         assert grads[1] == grads[0] == [[0.0, pytest.approx(2**-0.5)]]
+
+
+def test_second_derivatives_of_functions_that_call_each_other():
+    def compiled(function):
+        return wg.compile(function, backend="numpy", options={"measure": False})
+
+    one = compiled(lambda x: x * x * 2)
+    two = compiled(lambda x: one(x) + one(-x))
+    three = compiled(lambda x: two(one(x)).sum() * x)
+    for _ in range(3):
+        x = wg.tensor(2.0, requires_grad=True)
+        # (2 x ** 2) ** 2 * 4 * x
+        (slope,) = wg.autograd.grad(three(x), x, create_graph=True)
+        assert slope.item() == 80 * 2**4
+        slope.backward()
+        assert x.grad.item() == 320 * 2**3

@@ -12,6 +12,7 @@ import math
 import statistics
 import types
 import typing
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -74,6 +75,68 @@ def averaged(x):
     return statistics.mean([x.sum().item(), 1.0])
 
 
+class Counted:
+    def __init__(self, part) -> None:
+        self.part = part
+
+    def __del__(self) -> None:
+        STATE.log.append("gone")
+
+
+def decided(x):
+    while x.sum() < 5:
+        x = x * x + 1
+    return x
+
+
+def of_a_dropped_tensor(x):
+    y = W * x
+    known = weakref.ref(y)
+    x = decided(x) + y.sum()
+    del y
+    return x * (1 if known() is None else 2)
+
+
+def of_a_dropped_object(x):
+    held = Entered()
+    held.part = x  # type: ignore[attr-defined]
+    known = weakref.WeakValueDictionary(one=held)
+    x = decided(x)
+    del held
+    return x * len(known)
+
+
+def of_an_end(x):
+    held = Counted(x)
+    x = decided(x)
+    del held
+    STATE.log.append("after")
+    return x
+
+
+def of_a_reference(x):
+    HELD[:] = [] if STATE.factor > 1 else HELD
+    return x if REFERENCE() is None else -x
+
+
+def of_more_memory(x):
+    STATE.count += 1
+    GROWING.resize_(2 + STATE.count).fill_(1.0)
+    return x * GROWING.sum()
+
+
+def of_a_longer_array(x):
+    STATE.count += 1
+    LONGER.resize(2 + STATE.count)
+    return x * len(LONGER)
+
+
+HELD: list[object] = []
+REFERENCE: object = None
+GROWING = wg.ones(2, dtype=wg.float64)
+LONGER = np.ones(2)
+
+
 PROGRAMS: list[Callable[..., object]] = [
     managed,
     decorated,
@@ -82,6 +145,12 @@ PROGRAMS: list[Callable[..., object]] = [
     on_bits,
     of_its_type,
     averaged,
+    of_a_dropped_tensor,
+    of_a_dropped_object,
+    of_an_end,
+    of_a_reference,
+    of_more_memory,
+    of_a_longer_array,
     lambda x: math.sqrt(x.sum()),
     lambda x: (x * 2, math.hypot(x[0].item(), 3), float(x[1])),
     lambda x: np.float64(x[0].item()),
@@ -92,6 +161,10 @@ def seen(function: Callable[..., object]) -> list[str]:
     STATE.log, STATE.factor, STATE.count = [], 1.0, 0
     W.grad = wg.ones(2, dtype=wg.float64)
     globals()["SHOWN"] = W.grad
+    HELD[:] = [wg.ones(2)]
+    globals()["REFERENCE"] = weakref.ref(HELD[0])
+    globals()["GROWING"] = wg.ones(2, dtype=wg.float64)
+    globals()["LONGER"] = np.ones(2)
     found = []
     for turn in range(5):
         found.append(repr(function(wg.tensor([turn + 0.5, 2.0], dtype=wg.float64))))

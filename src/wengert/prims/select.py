@@ -51,7 +51,7 @@ linear(
         _nothing,
     ),
     broadcasts=True,
-    masks=True,
+    masks="numbers",
     layout="elements",
     doc="self, which a rule made of a cotangent, with 0 where it is NaN and the cotangent is 0",
     tangents="diagonal",

@@ -6,8 +6,8 @@ derivative is infinite. Their product is NaN, although the value there has no in
 operations that select elements (records with ``masks=True``), a zero cotangent gives 0 wherever the
 rule of an element-wise operation gives NaN. This costs nothing in the common case: NumPy reports
 invalid operations of a walk, such as 0 * inf, and the results of rules are searched for NaN only
-after a report. They are also searched if a mask hid NaN in the forward pass, since arithmetic with
-NaN is not reported.
+after a report. They are also searched if a mask hid NaN or infinity in the forward pass, since
+arithmetic with NaN is not reported.
 
 A traced walk will run on values that it has not seen, so it always searches (the compiler's part is
 NOTE [speculation] in `wengert.compiler.tracing.speculation`). Whether the results of a whole call
@@ -17,6 +17,7 @@ notes are kept or dropped.
 
 from __future__ import annotations
 
+import cmath
 import weakref
 from _thread import get_ident
 from collections.abc import Iterator
@@ -82,11 +83,15 @@ def apart() -> Iterator[None]:
 @contextmanager
 def continuing() -> Iterator[None]:
     """Let walks be parts of the walk around them: masks and reports in one count in the other."""
-    PARTS.append(get_ident())
+    thread = get_ident()
+    if thread in PARTS:
+        yield
+        return
+    PARTS.append(thread)
     try:
         yield
     finally:
-        PARTS.remove(get_ident())
+        PARTS.remove(thread)
 
 
 @contextmanager
@@ -168,17 +173,21 @@ def stop_search() -> None:
     _leave(INVALID)
 
 
-def mark(hides: bool = False) -> None:
+def mark(hides: bool = False, indices: Any = ()) -> None:
     """Note that the walk of this thread has met an operation that selects elements.
 
-    An operation that `hides` selects by a separate mask, so NaN in unselected elements is not seen.
-    One that selects by the values themselves gives NaN for NaN.
+    An operation that `hides`, or has masks among its `indices`, selects by a separate mask, so NaN
+    in unselected elements is not seen. One that selects by the values themselves gives NaN for NaN.
     """
     thread = get_ident()
-    if hides and thread in _UNDECIDED:
+    if thread in _UNDECIDED and (hides or (type(indices) is tuple and any(map(_is_mask, indices)))):
         _UNDECIDED[thread].hides = True
     if thread not in MASKED:
         MASKED.append(thread)
+
+
+def _is_mask(index: Any) -> bool:
+    return index is not None and getattr(index, "_payload", index).dtype.kind == "b"
 
 
 def is_below_mask() -> bool:
@@ -208,15 +217,15 @@ def unmasked(F: Any, g: Any, grad: Any) -> Any:
     return hides(result, grad)
 
 
-def holds_nan(value: Any) -> bool:
-    """Return whether a recorded tensor contains NaN."""
+def may_give_nan(value: Any) -> bool:
+    """Return whether a recorded tensor has elements whose derivatives may be NaN: NaN, infinity."""
     if not isinstance(value, TensorBase) or value._edge is None or value._edge is LEAF:
         return False
     payload = value._payload
     while isinstance(payload, Lifted):
         # also the example value of a trace: the trace may be abandoned, but the tensors stay
         payload = payload.array if payload.traced else next(iter(payload.contents()))
-    return nan_in(payload)
+    return not cmath.isfinite(np.vdot(payload, payload))
 
 
 def nan_in(array: Any) -> bool:
@@ -226,7 +235,7 @@ def nan_in(array: Any) -> bool:
 
 
 def hides(result: Any, *values: Any) -> Any:
-    """Return `result`, noting whether any of `values` that a mask selected from contains NaN."""
-    if getattr(result, "_edge", None) is not None and any(map(holds_nan, values)):
+    """Return `result`, noting whether a mask has selected from `values` that may hide NaN."""
+    if getattr(result, "_edge", None) is not None and any(map(may_give_nan, values)):
         HIDING.add(result._edge)
     return result

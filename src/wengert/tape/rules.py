@@ -72,7 +72,7 @@ def apply_rules(
     if not keep:
         node.release()
     if prim.masks:
-        mark(prim.hides)
+        mark(prim.hides, saved.get("indices", ()))
     if prim.variadic:
         rule = prim.rules[0]
         assert rule is not None

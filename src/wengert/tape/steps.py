@@ -59,6 +59,7 @@ class Steps:
             self.packed = f"({', '.join(args)},), {self.named}"
             self.signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
         self.slow = f"return _slow(_prim{tag}, {self.packed})"
+        self.marked = f"mark({prim.hides}{', node.p_indices' * ('indices' in freed_numbers(prim))})"
         self.depth = 2  # the namespace is called by the library
         self.numbered = "next_sequence()"
         self.offset = "_frame.f_lasti"
@@ -79,7 +80,7 @@ class Steps:
             lines += ["for _part in g:", "    if _part is None:"]
             lines += ["        return apply_rules(node, g, keep, edges)"]
         if prim.masks:
-            lines.append(f"mark({'True' if prim.hides else ''})")
+            lines.append(self.marked)
         for i, name in enumerate(prim.saved_args):
             lines += self.loaded(name, i)
         if "result" in prim.saved:
@@ -96,7 +97,7 @@ class Steps:
             f"{', '.join(self.edges())}, = edges",
         ]
         if prim.masks:
-            lines.append(f"mark({'True' if prim.hides else ''})")
+            lines.append(self.marked)
         for i, name in enumerate(prim.saved_args):
             position = prim.args.index(name)
             lines += self.loaded(name, i)

@@ -30,7 +30,7 @@ from wengert.prims.facet import ALIASES, IN_PLACE, OPERATOR
 from wengert.prims.table import TABLE
 from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.inplace import holds, is_plain, write, written
-from wengert.tape.masked import HIDING, holds_nan
+from wengert.tape.masked import HIDING, may_give_nan
 from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
@@ -288,7 +288,7 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """Set the elements where `mask` is True to `value`, a number or a 0-d tensor."""
-    hidden = holds_nan(self)
+    hidden = may_give_nan(self)
     made = _masked_fill(self, mask, value)
     if hidden and made._edge is not None:
         HIDING.add(made._edge)
@@ -483,7 +483,7 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         if last:
             value = last_named(target, advanced, value)
         masks = any(part is not None and part.dtype.kind == "b" for part in advanced)
-        hidden = masks and holds_nan(target)
+        hidden = masks and may_give_nan(target)
         write(TABLE["index_put"], target, (value,), params, "index_put_")
         if hidden and target._edge is not None:
             HIDING.add(target._edge)

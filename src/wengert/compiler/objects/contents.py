@@ -367,8 +367,3 @@ def _current(variable: Any) -> tuple[Any, ...]:
 
 
 _MISSING = object()
-
-
-def read_reference(thing: Any) -> Reading:
-    """Read a weak reference."""
-    return Reading("class", (Part("{0}()", thing()),))

@@ -31,7 +31,7 @@ _PURE = frozenset(
         *("dataclasses", "decimal", "_decimal", "enum", "fractions", "functools", "_functools"),
         *("heapq", "_heapq", "itertools", "keyword", "math", "numbers", "operator", "_operator"),
         *("re", "_sre", "_statistics", "string", "_string", "struct", "_struct"),
-        *("types", "typing", "typing_extensions", "weakref", "_weakref", "_weakrefset"),
+        *("types", "typing", "typing_extensions"),
         *("contextvars", "_contextvars", "__future__", "reprlib", "_thread._local"),
         "einops",
     }
@@ -46,7 +46,6 @@ _WORLDLY = {
     ),
     "decimal": frozenset({"getcontext", "setcontext", "localcontext"}),
     "contextvars": frozenset({"copy_context"}),
-    "weakref": frozenset({"getweakrefcount", "getweakrefs"}),
     "numpy": frozenset(
         {
             *("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "open_memmap", "fromregex"),

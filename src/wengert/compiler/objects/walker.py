@@ -128,6 +128,9 @@ def _class(thing: Any) -> Reading:
             return Reading("identity", (), (fact(contents.precision, thing),))
         return Reading("identity", (), _registry(thing))
     own = thing.__dict__
+    if "__del__" in own:
+        # a trace keeps objects alive
+        raise Unknown(f"it uses a class with a __del__() ({thing.__name__})")
     parts = [
         Part("{1}[" + repr(key) + "]", part, own)
         for key, part in list(own.items())
@@ -326,7 +329,6 @@ _BASES: dict[type, Reader | None] = {
     np.ndarray: contents.read_ndarray,
     random.Random: known_by(lambda r: random.Random.getstate(r)),
     functools.partial: attributes("func", "args", "keywords"),
-    weakref.ref: contents.read_reference,
     threading.local: None,
     datetime.date: known_by(datetime.date.__repr__),
     datetime.datetime: contents.read_moment,
@@ -403,7 +405,6 @@ _READERS: dict[type, Reader] = {
     contextvars.ContextVar: contents.read_variable,
     contextvars.Token: attributes("var", "old_value"),
     type(contextvars.Token.MISSING): by_identity,
-    weakref.ref: contents.read_reference,
     types.CellType: attributes("cell_contents"),
     itertools.count: known_by(repr),
     **dict.fromkeys(

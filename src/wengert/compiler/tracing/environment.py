@@ -67,9 +67,10 @@ _DENIED = frozenset(
         *("__subclasses__", "__annotations__", "__kwdefaults__", "__traceback__", "__hash__"),
         *("__globals__", "__builtins__", "cache_info", "f_globals", "f_locals", "f_back"),
         *("get_type_hints", "get_annotations", "gi_frame", "tofile", "dump"),
+        *("__del__", "resize_", "resize_as_"),
     }
 )
-"""Attributes that code may not read, since they are not walked, or write to files."""
+"""Attributes that are not walked, write to files, or depend on what else holds an object."""
 _NODES = frozenset({"grad_fn", "output_nr"})
 """Names with which code may reach the nodes of a graph."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
@@ -639,12 +640,14 @@ class Environment(Reach):
         """Write the conditions on attributes that code may inspect, such as names of functions."""
         asked = self._attributes & _DENIED
         if asked:
-            raise Unknown(f"it reads {min(asked)}")
+            raise Unknown(f"it uses {min(asked)}")
         edges = [tensor._edge for tensor in self.met if tensor._edge is not None]
         if self._attributes & _NODES and any(edge is not LEAF for edge in edges):
             raise Unknown("it reads the node of a tensor that is not a leaf")
         if "base" in self._attributes and any(array.base is not None for array in self.arrays):
             raise Unknown("it reads the base of an array of NumPy")
+        if "resize" in self._attributes and self.arrays:
+            raise Unknown("it may resize an array of NumPy, which nothing else may hold meanwhile")
         if any(type(thing) is Generator for thing in self.kept) and self._attributes & _SEEDS:
             raise Unknown("it seeds a generator, or reads its state")
         about = sorted(self._attributes & _ABOUT)

@@ -203,7 +203,7 @@ class Backward:
                 continue
             steps.append(step.reading(present))
         hidden = {
-            out: (present(grad), below)
+            present(out): (present(grad), below)
             for out, (grad, below) in self.hidden.items()
             if out not in absent
         }
