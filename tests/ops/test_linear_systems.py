@@ -11,6 +11,9 @@ from wengert.kernels import factors as kernels
 from wengert.kernels import linear_systems as system_kernels
 from wengert.kernels.products import matrix_exp
 
+# the older functions say which ones take their place
+pytestmark = pytest.mark.filterwarnings("ignore:torch.* is deprecated in favor of")
+
 RNG = np.random.default_rng(11)
 
 

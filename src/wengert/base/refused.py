@@ -37,6 +37,10 @@ REASONS = {
         "modules, or use hooks"
     ),
     "script": "there is no TorchScript: functions run as the Python that they are",
+    "removed": (
+        "This function was deprecated since version 1.9 and is now removed. Use that of "
+        "torch.linalg; symeig is linalg.eigh there"
+    ),
     "events": "nothing is counted here. Use profiler.profile, or Python's logging",
     "flex": (
         "there is no compiled kernel for it. Use nn.functional.scaled_dot_product_attention "

@@ -14,6 +14,7 @@ from wengert.interp.levels import Level, levels_of
 from wengert.ops.generator import get_rng_state, set_rng_state
 from wengert.ops.join import cat
 from wengert.ops.permute import movedim
+from wengert.ops.strided import as_strided, view_as_real
 from wengert.tape.base import TensorBase, alike
 from wengert.tape.levels import check_levels, move
 from wengert.tape.record import T
@@ -204,15 +205,15 @@ def _within(
     outputs, rebuild = flatten(result)
     places = _places(out_dims, result, name)
     made = []
+    parts = result if isinstance(result, tuple | list) else (result,)
+    if isinstance(out_dims, int) and any(part is None for part in parts):
+        raise _no_tensor(name, None)
     for out, place in zip(outputs, places, strict=True):
         if not isinstance(out, TensorBase):
             if place is None:
                 made.append(out)
                 continue
-            raise ValueError(
-                f"{name}, ...): `{name.partition('(')[2]}` must only return Tensors, got type "
-                f"{type(out)}. Did you mean to set out_dims= to None for output?"
-            )
+            raise _no_tensor(name, out)
         check_levels([out._payload])
         if place is None:
             if level.number in levels_of(out._payload):
@@ -225,9 +226,37 @@ def _within(
         shared = out._vc is not None
         whole = move("unwrap", out, level)
         if shared:
-            link(out, whole)
+            shown = _as_view(whole, out, leaves, inside)
+            if shown is whole:
+                link(out, whole)
+            whole = shown
         made.append(alike(movedim(whole, 0, place), whole) if place else whole)
     return rebuild(made)
+
+
+def _no_tensor(name: str, out: Any) -> ValueError:
+    return ValueError(
+        f"{name}, ...): `{name.partition('(')[2]}` must only return Tensors, got type "
+        f"{type(out)}. Did you mean to set out_dims= to None for output?"
+    )
+
+
+def _as_view(whole: Any, out: Any, leaves: list[Any], inside: list[Any]) -> Any:
+    """Return a result without a history that shares an argument's memory as a view of it."""
+    array, base = whole._payload, None if out._ext is None else out._ext.base
+    if whole._edge is not None or not isinstance(array, np.ndarray):
+        return whole
+    for leaf, value in zip(leaves, inside, strict=True):
+        above = None if leaf is value else leaf._ext.base
+        if value is not leaf and (base is value or (out is value and above is not None)):
+            root = leaf if above is None else above
+            if root._payload.dtype.kind == "c" and array.dtype.kind == "f":
+                root = view_as_real(root)
+            own, width = root._payload, array.itemsize
+            if array.dtype == own.dtype and np.may_share_memory(array, own):
+                start = (array.ctypes.data - own.ctypes.data) // width
+                return as_strided(root, array.shape, [s // width for s in array.strides], start)
+    return whole
 
 
 def _places(out_dims: Any, result: Any, name: str) -> list[Any]:

@@ -85,9 +85,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return made
 
     def __repr__(self: Any) -> str:  # type: ignore[override]  # nobody passes its contents
-        if type(self) is Parameter:
-            return "Parameter containing:\n" + tensor_repr(self, "tensor")
-        return f"Parameter containing:\nParameter({tensor_repr(self)})"
+        return "Parameter containing:\n" + tensor_repr(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """Return a parameter over new memory, without a gradient."""

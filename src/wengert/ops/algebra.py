@@ -32,6 +32,7 @@ from wengert.prims import factors as _factors
 from wengert.prims import linear_systems as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
+from wengert.tape.sites import warn_outdated
 
 __all__ = [
     "cholesky",
@@ -115,9 +116,12 @@ def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> wg.cholesky(wg.tensor([[4.0]]))
+    >>> import warnings, wengert as wg
+    >>> with warnings.catch_warnings(action="ignore"):  # it is deprecated
+    ...     wg.cholesky(wg.tensor([[4.0]]))
     tensor([[2.]])
     """
+    warn_outdated("cholesky", "linalg.cholesky")
     x = square_of(operand(input, "cholesky"), "cholesky", "cholesky", "input")
     check_lapack(x, "cholesky_cpu")
     return into(out, T.linalg_cholesky(x, upper=flag(upper, "upper"), what="cholesky"), "cholesky")
@@ -243,9 +247,12 @@ def triangular_solve(
 
     Examples
     --------
-    >>> wg.triangular_solve(wg.tensor([[8.0]]), wg.tensor([[2.0]])).solution
+    >>> import warnings, wengert as wg
+    >>> with warnings.catch_warnings(action="ignore"):  # it is deprecated
+    ...     wg.triangular_solve(wg.tensor([[8.0]]), wg.tensor([[2.0]])).solution
     tensor([[4.]])
     """
+    warn_outdated("triangular_solve", "linalg.solve_triangular")
     y, x = _right_side(input, A, "triangular_solve", "A", "b", "torch.triangular_solve: ")
     check_lapack(x, "triangular_solve_cpu")
     solution = T.linalg_solve_triangular(
@@ -284,9 +291,12 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
 
     Examples
     --------
-    >>> wg.lu(wg.eye(2))[1]
+    >>> import warnings, wengert as wg
+    >>> with warnings.catch_warnings(action="ignore"):  # it is deprecated
+    ...     wg.lu(wg.eye(2))[1]
     tensor([1, 2], dtype=torch.int32)
     """
+    warn_outdated("lu", "linalg.lu_factor / torch.linalg.lu_factor_ex")
     results = tuple(lu_factor_ex(A, pivot=pivot))
     return into_several(out, results if get_infos else results[:2], "lu")
 
@@ -308,9 +318,12 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> An
 
     Examples
     --------
-    >>> wg.lu_solve(wg.tensor([[8.0]]), *wg.lu(wg.tensor([[2.0]])))
+    >>> import warnings, wengert as wg
+    >>> with warnings.catch_warnings(action="ignore"):  # it is deprecated
+    ...     wg.lu_solve(wg.tensor([[8.0]]), *wg.lu(wg.tensor([[2.0]])))
     tensor([[4.]])
     """
+    warn_outdated("lu_solve", "linalg.lu_solve")
     return _lu_solve(LU_data, LU_pivots, operand(input, "lu_solve"), out=out)
 
 

@@ -22,7 +22,7 @@ from wengert.ops.random import randn
 from wengert.ops.spectral_types import qr as qr_result
 from wengert.ops.spectral_types import svd as svd_result
 from wengert.tape.record import T
-from wengert.tape.sites import warn
+from wengert.tape.sites import warn_outdated
 
 
 @export("wengert", "Tensor")
@@ -98,10 +98,7 @@ def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
     >>> R.shape
     torch.Size([2, 2])
     """
-    warn(
-        "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future "
-        f"PyTorch release. Write linalg.qr(A, '{'reduced' if some else 'complete'}').",
-    )
+    warn_outdated("qr", "linalg.qr")
     return into_several(
         out, qr_result(spectral.qr(input, "reduced" if flag(some, "some") else "complete")), "qr"
     )

@@ -23,7 +23,7 @@ from wengert.prims import products as _records
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 from wengert.tape.record import T
-from wengert.tape.sites import warn_once
+from wengert.tape.sites import warn, warn_once
 
 REQUIRES = (_contraction, _records)
 
@@ -204,9 +204,16 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> wg.chain_matmul(wg.ones(1, 3), wg.ones(3, 4), wg.ones(4, 1))
+    >>> import warnings, wengert as wg
+    >>> with warnings.catch_warnings(action="ignore"):  # it is deprecated
+    ...     wg.chain_matmul(wg.ones(1, 3), wg.ones(3, 4), wg.ones(4, 1))
     tensor([[12.]])
     """
+    warn(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+        "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than "
+        "multiple parameters."
+    )
     if len(matrices) == 1 and isinstance(matrices[0], list | tuple):
         matrices = tuple(matrices[0])
     factors = operands(list(matrices), "chain_matmul")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.elementwise import Elementwise, decays, directed
+from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_numbers, check_rate
 from wengert.optim.parameters import number
 from wengert.types import Tensor
@@ -77,5 +77,7 @@ class Adadelta(Elementwise):
         moved = U.addcmul_(U.mul_(moved, rho), move, move, fresh)
         return U.add_(p, move, rate), square, moved
 
+
+adadelta = as_function("adadelta", Adadelta, "square_avgs acc_deltas state_steps")
 
 fill_sections(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.elementwise import Elementwise, decays, directed
+from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import number, options_of
 from wengert.types import Tensor
@@ -99,5 +99,7 @@ class Adagrad(Elementwise):
         total = U.addcmul_(total, g, g)
         return U.addcdiv_(p, g, U.add_(U.sqrt(total), eps), rate), total
 
+
+adagrad = as_function("adagrad", Adagrad, "state_sums state_steps")
 
 fill_sections(globals())

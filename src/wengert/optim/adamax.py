@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.elementwise import Elementwise, decays, directed
+from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_adam
 from wengert.optim.parameters import number
 from wengert.types import Tensor
@@ -68,5 +68,7 @@ class Adamax(Elementwise):
         largest = U.maximum_(U.mul_(largest, beta2), U.add_(U.abs(g), eps))
         return U.addcdiv_(p, mean, largest, rate), mean, largest
 
+
+adamax = as_function("adamax", Adamax, "exp_avgs exp_infs state_steps")
 
 fill_sections(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.elementwise import Elementwise, decays, directed
+from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_numbers, check_rate
 from wengert.optim.parameters import as_kept, number
 from wengert.types import Tensor
@@ -88,5 +88,7 @@ class ASGD(Elementwise):
             return p, U.copy_(mean, p)
         return p, U.add_(mean, U.sub(p, mean), weight)
 
+
+asgd = as_function("asgd", ASGD, "axs mus etas state_steps")
 
 fill_sections(globals())

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from wengert.base.error_states import errstate
 from wengert.base.sections import fill_sections
+from wengert.ops.create import zeros
 from wengert.ops.strided import view_as_complex, view_as_real
 from wengert.optim.optimizer import Optimizer
 from wengert.optim.parameters import (
@@ -208,20 +209,75 @@ class Elementwise(Optimizer):
             options = options_of(group, False)
             for row in self._rows(options, self._arrays(options), present):
                 check_writable(row.param, recorded)
-                kept = (row.param, *row.arrays)
-                # the graph saves them, so they must not be written to
-                old = [tensor.clone() for tensor in kept] if recorded else kept
-                grad = row.param._ext.grad
-                after, c = self._coefficients(options, row.first, *row.numbers)
-                p, g, *arrays = [_computed(tensor) for tensor in (old[0], grad, *old[1:])]
-                made = self._rule(Tensors, options, c, p, g, *arrays)
-                done += zip(row.numbers, after, strict=True)
-                done += [
-                    (tensor, view_as_complex(value) if tensor.is_complex() else value)
-                    for tensor, value in zip(kept, made, strict=True)
-                ]
+                done += self._computed(options, row, row.param._ext.grad, recorded)
         for tensor, value in done:
             tensor.copy_(value)
+
+    def _computed(
+        self, options: dict[str, Any], row: Row, grad: Any, recorded: bool
+    ) -> list[tuple[Any, Any]]:
+        """Return the tensors of a row, each with its value after the step."""
+        kept = (row.param, *row.arrays)
+        # the graph saves them, so they must not be written to
+        old = [tensor.clone() for tensor in kept] if recorded else kept
+        after, c = self._coefficients(options, row.first, *row.numbers)
+        p, g, *arrays = [_computed(tensor) for tensor in (old[0], grad, *old[1:])]
+        made = self._rule(Tensors, options, c, p, g, *arrays)
+        return [
+            *zip(row.numbers, after, strict=True),
+            *(
+                (tensor, view_as_complex(value) if tensor.is_complex() else value)
+                for tensor, value in zip(kept, made, strict=True)
+            ),
+        ]
+
+
+_PAIRS = {
+    "betas": ("beta1", "beta2"),
+    "etas": ("etaminus", "etaplus"),
+    "step_sizes": ("step_size_min", "step_size_max"),
+}
+"""The options that functions take one by one."""
+
+
+def as_function(name: str, kind: Any, lists: str, **fixed: Any) -> Callable[..., None]:
+    """Return the step of an optimiser as a function ``update(params, grads, *lists, **options)``.
+
+    Parameters
+    ----------
+    name : str. The function's name.
+    kind : type. The optimiser.
+    lists : str. The lists of state that the function takes, in order, in the plural.
+    **fixed. Options that the function does not take.
+    """
+    order = lists.split()
+    names = [one.removesuffix("_list").removeprefix("state_").removesuffix("s") for one in order]
+
+    def update(params: Any, grads: Any, *given: Any, **options: Any) -> None:
+        kept = dict(zip(names, given, strict=False))
+        kept |= {n: options.pop(one) for n, one in zip(names, order, strict=True) if one in options}
+        for pair, parts in _PAIRS.items():
+            if parts[0] in options:
+                options[pair] = tuple(options.pop(part) for part in parts)
+        optimizer = kind([zeros(0)])
+        options = options_of({**optimizer.defaults, **fixed, **options}, False)
+        recorded = options["differentiable"]
+        arrays = optimizer._arrays(options)
+        done = []
+        for i, (param, grad) in enumerate(zip(params, grads, strict=True)):
+            first = False
+            for name in arrays:
+                if kept[name][i] is None:
+                    first = True
+                    kept[name][i] = filled(param, optimizer._initial_array(name, options))
+            numbers = [kept[name][i] for name in kind._numbers]
+            row = Row(param, {}, numbers, [kept[name][i] for name in arrays], first)
+            done += optimizer._computed(options, row, grad, recorded)
+        for tensor, value in done:
+            tensor.copy_(value)
+
+    update.__name__ = update.__qualname__ = name
+    return update
 
 
 # -- helpers of rules ------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.elementwise import Elementwise, decays, directed
+from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_adam, check_numbers
 from wengert.optim.parameters import number
 from wengert.types import Tensor
@@ -91,5 +91,7 @@ class NAdam(Elementwise):
         move = U.add_(U.mul(g, along_gradient), mean, along_mean)
         return U.addcdiv_(p, move, U.add_(U.sqrt(square), eps)), mean, square
 
+
+nadam = as_function("nadam", NAdam, "exp_avgs exp_avg_sqs mu_products state_steps")
 
 fill_sections(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.elementwise import Elementwise, decays, directed
+from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_adam
 from wengert.optim.parameters import number
 from wengert.types import Tensor
@@ -82,5 +82,7 @@ class RAdam(Elementwise):
         scale = U.add_(U.sqrt(square), eps)
         return U.addcdiv_(p, mean, scale, rate), mean, square
 
+
+radam = as_function("radam", RAdam, "exp_avgs exp_avg_sqs state_steps")
 
 fill_sections(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.elementwise import Elementwise, decays, directed
+from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_numbers, check_rate
 from wengert.optim.parameters import number
 from wengert.types import Tensor
@@ -89,5 +89,7 @@ class RMSprop(Elementwise):
         kept[0] = U.addcdiv_(U.mul_(kept[0], momentum), g, scale)
         return U.add_(p, kept[0], rate), square, *kept
 
+
+rmsprop = as_function("rmsprop", RMSprop, "square_avgs grad_avgs momentum_buffer_list state_steps")
 
 fill_sections(globals())

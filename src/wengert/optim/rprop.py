@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.elementwise import Elementwise
+from wengert.optim.elementwise import Elementwise, as_function
 from wengert.optim.optimizer import ParamsT, arguments, check_rate
 from wengert.optim.parameters import number
 from wengert.types import Tensor
@@ -88,5 +88,7 @@ class Rprop(Elementwise):
         p = U.addcmul_(p, U.sign(g), size, minus)
         return p, U.copy_(prev, g), size
 
+
+rprop = as_function("rprop", Rprop, "prevs step_sizes state_steps")
 
 fill_sections(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.elementwise import Elementwise, decays, directed
+from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import options_of
 from wengert.types import Tensor
@@ -104,5 +104,7 @@ class SGD(Elementwise):
         move = U.add_(U.mul(buffer, momentum), g) if options["nesterov"] else buffer
         return U.add_(p, move, rate), buffer
 
+
+sgd = as_function("sgd", SGD, "momentum_buffer_list")
 
 fill_sections(globals())

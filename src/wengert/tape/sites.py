@@ -242,6 +242,14 @@ def warn_once(message: str) -> None:
     warn(message)
 
 
+def warn_outdated(name: str, instead: str) -> None:
+    """Warn once that a function has a newer form."""
+    warn_once(
+        f"torch.{name} is deprecated in favor of torch.{instead} and will be removed in a future "
+        "PyTorch release."
+    )
+
+
 def warn_at(site: Site, message: str) -> None:
     """Warn about an event at `site`."""
     if not site[0]:

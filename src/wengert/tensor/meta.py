@@ -35,7 +35,13 @@ _READING = (
     "equal is_nonzero item masked_select nonzero numpy tolist"
 )
 """Functions that need values, in addition to operations whose result's shape depends on values."""
+_MIXING = (
+    "__getitem__ __matmul__ bmm cross einsum expand_as gather index_select linear matmul mm "
+    "reshape_as scatter view_as"
+)
+"""Functions whose result is on the first argument's device, whatever the others are on."""
 _RESHAPES, _VALUES = frozenset(_SHAPED.split()), frozenset(_READING.split())
+_MIXES = frozenset(_MIXING.split())
 
 
 class MetaTensor(Tensor):
@@ -65,6 +71,7 @@ class MetaTensor(Tensor):
             if isinstance(args[0], TensorBase) and not isinstance(args[0], MetaTensor):
                 raise _no_values("to")  # they would be written to a tensor that has values
             return None if name == "__setitem__" else args[0]
+        _check_devices(name, [*args, *kwargs.values()])
         if name == "__reversed__" or name == "__len__":
             return func(*args)
         with DisableTorchFunctionSubclass():
@@ -73,7 +80,9 @@ class MetaTensor(Tensor):
                 if name == "to":
                     raise _no_values(name)
                 return func(*args, **{**kwargs, "device": target})
-            return _emptied(func(*args, **kwargs))
+            result = func(*args, **kwargs)
+            # an argument that is returned keeps its values
+            return meta(result) if any(result is arg for arg in args) else _emptied(result)
 
     def __repr__(self) -> str:
         with DisableTorchFunctionSubclass():
@@ -88,6 +97,22 @@ class MetaTensor(Tensor):
             vars(made).update(vars(self))
         memo[id(self)] = made
         return made
+
+
+def _check_devices(name: str, values: list[Any]) -> None:
+    """Raise if a function mixes tensors with values, except for single ones, and without."""
+    if name in ("embedding", "to", "type_as") or (
+        name in _MIXES and isinstance(values[0], str | MetaTensor)
+    ):
+        return
+    parts = [p for v in values for p in (v if isinstance(v, tuple | list) else (v,))]
+    given: list[Any] = [p for p in parts if isinstance(p, TensorBase) and (p.is_meta or p.ndim)]  # type: ignore[attr-defined]
+    if any(part.is_meta != given[0].is_meta for part in given[1:]):
+        first, other = ("meta", "cpu") if given[0].is_meta else ("cpu", "meta")
+        raise RuntimeError(
+            f"Tensor on device {other} is not on the expected device {first}! Move one of them "
+            f"before {name}() is called"
+        )
 
 
 def _is_sized_by_values(name: str, args: Any, kwargs: dict[str, Any]) -> bool:

@@ -294,8 +294,10 @@ def tensor_repr(tensor: Any, name: str | None = None, contents: str | None = Non
     contents: The text in place of the values.
     """
     if name is None:
-        cls = type(tensor)
-        name = "tensor" if cls is PORTS.tensor else cls.__name__
+        cls, parameter = type(tensor), PORTS.parameter
+        name = "tensor" if cls is PORTS.tensor or cls is parameter else cls.__name__
+        if name != "tensor" and isinstance(tensor, parameter):  # type: ignore[arg-type]  # a class
+            return f"Parameter({tensor_repr(tensor, name, contents)})"
     payload = tensor._payload
     if contents is not None:
         notes = _notes(np.empty(1, payload.dtype), history_of(tensor._edge))
