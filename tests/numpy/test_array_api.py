@@ -17,6 +17,36 @@ def test_a_sample_of_the_standards_calls_gives_what_the_strict_library_gives():
     assert differing == []
 
 
+EDGES = [0.0, -0.0, 1, -1, 0.5, 2.5, -2.5, 3, 1e30, numpy.inf, -numpy.inf, numpy.nan]
+# of complex numbers: the inverse of zero is infinite, and NumPy orders them
+OWN = {("reciprocal", "c"), ("maximum", "c"), ("minimum", "c")}
+
+
+@pytest.mark.sampled(60)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("name", [*array_api.UNARY.split(), *array_api.BINARY.split()])
+def test_special_values_are_numpys(name, dtype, recorded):
+    if (name, dtype[0]) in OWN:
+        pytest.skip("differs")
+    kind = numpy.dtype(dtype)
+    values = [complex(a, b) for a in EDGES for b in EDGES] if kind.kind == "c" else EDGES
+    x = numpy.array(values, kind)
+    given = [x] if name in array_api.UNARY.split() else [x[:, None], x[None]]
+    try:
+        expected = getattr(numpy, name)(*given)
+    except TypeError:
+        pytest.skip("not for this dtype")
+    ours = [np.asarray(one).requires_grad_(recorded) for one in given]
+    found = getattr(np, name)(*ours).detach().numpy()
+    assert found.dtype == expected.dtype
+    for one, other in ((found.real, expected.real), (found.imag, expected.imag)):
+        numpy.testing.assert_allclose(one, other, rtol=4 * numpy.finfo(kind).eps, atol=0)
+        zero = other == 0
+        numpy.testing.assert_array_equal(numpy.signbit(one[zero]), numpy.signbit(other[zero]))
+
+
 @pytest.mark.parametrize("make", [wg.tensor, np.array], ids=["tensor", "array"])
 def test_tensors_know_their_namespace_and_functions_of_it_differentiate(make):
     x = make([1.0, 2.0]).requires_grad_()

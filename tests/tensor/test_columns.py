@@ -54,6 +54,34 @@ def test_a_column_is_a_constant_on_either_side(of, make):
     assert x is same and x.tolist() == [2.0, 4.0, 6.0]
 
 
+@pytest.mark.parametrize("of", [column, series, arrow])
+def test_a_column_is_taken_where_an_array_is(of):
+    c, x = of([1.0, 2.0, 3.0]), wg.tensor([3.0, 2.0, 1.0], requires_grad=True)
+    numbers = numpy.array([1.0, 2.0, 3.0])
+    for call in (wg.maximum, wg.add, wg.nn.functional.mse_loss):
+        assert call(x, c).tolist() == call(x, numbers).tolist()
+    assert wg.stack([x, c]).tolist() == [[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]]
+    assert wg.where(of([True, False, True]), x, 0.0).tolist() == [3.0, 0.0, 1.0]
+    data = wg.utils.data.TensorDataset(x.detach(), c)
+    assert [[one.item() for one in row] for row in data] == [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]
+
+
+@pytest.mark.parametrize("of", [column, series, arrow])
+def test_a_column_is_an_index(of):
+    x = wg.tensor([3.0, 2.0, 1.0], requires_grad=True)
+    assert x[of([True, False, True])].tolist() == [3.0, 1.0]
+    x[of([2, 0, 2])].sum().backward()
+    assert x.grad.tolist() == [1.0, 0.0, 2.0]
+    y = wg.zeros(3, 2)
+    y[of([2, 1, 0]), 0] = of([1.0, 2.0, 3.0])
+    assert y.tolist() == [[3.0, 0.0], [2.0, 0.0], [1.0, 0.0]]
+
+
+def test_a_data_set_of_what_is_not_a_tensor_is_refused():
+    with pytest.raises(TypeError, match="expected Tensor as element 1 in argument 0, but got list"):
+        wg.utils.data.TensorDataset(wg.ones(2), [1, 2])
+
+
 def test_a_fraction_is_taken_in_place():
     x = same = wg.ones(2)
     x /= Fraction(1, 2)

@@ -97,6 +97,11 @@ class GradScaler:
         Raises
         ------
         ValueError: If it is neither.
+
+        Examples
+        --------
+        >>> wg.amp.GradScaler("cpu", init_scale=8.0).scale(wg.tensor(0.5))
+        tensor(4.)
         """
         if not self._enabled:
             return outputs
@@ -212,7 +217,13 @@ class GradScaler:
     # -- settings ---------------------------------------------------------------------------------
 
     def get_scale(self) -> float:
-        """Return the scale; 1 if scaling is disabled."""
+        """Return the scale; 1 if scaling is disabled.
+
+        Examples
+        --------
+        >>> wg.amp.GradScaler("cpu", init_scale=8.0).get_scale()
+        8.0
+        """
         return self._scale if self._enabled else 1.0
 
     def get_growth_factor(self) -> float:

@@ -51,40 +51,88 @@ class dtype:
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """NumPy's dtype object."""
+        """NumPy's dtype object.
+
+        Examples
+        --------
+        >>> wg.float32.numpy
+        dtype('float32')
+        """
         return self.dtype
 
     @property
     def type(self) -> type[np.generic]:
-        """The class of NumPy's scalars of this type, with which SciPy makes its results."""
+        """The class of NumPy's scalars of this type, with which SciPy makes its results.
+
+        Examples
+        --------
+        >>> wg.float32.type(0.5)
+        np.float32(0.5)
+        """
         return self.dtype.type
 
     @property
     def is_floating_point(self) -> bool:
-        """Whether the type is a real floating-point type."""
+        """Whether the type is a real floating-point type.
+
+        Examples
+        --------
+        >>> wg.float64.is_floating_point, wg.int64.is_floating_point, wg.complex64.is_floating_point
+        (True, False, False)
+        """
         return self.category == FLOATING
 
     @property
     def is_complex(self) -> bool:
-        """Whether the type is complex."""
+        """Whether the type is complex.
+
+        Examples
+        --------
+        >>> wg.complex64.is_complex, wg.float32.is_complex
+        (True, False)
+        """
         return self.category == COMPLEX
 
     @property
     def is_signed(self) -> bool:
-        """Whether the type can represent negative numbers."""
+        """Whether the type can represent negative numbers.
+
+        Examples
+        --------
+        >>> wg.int8.is_signed, wg.uint8.is_signed
+        (True, False)
+        """
         return self.category >= FLOATING or self.dtype.kind == "i"
 
     @property
     def itemsize(self) -> int:
-        """The number of bytes per element."""
+        """The number of bytes per element.
+
+        Examples
+        --------
+        >>> wg.float64.itemsize
+        8
+        """
         return self.dtype.itemsize
 
     def to_real(self) -> dtype:
-        """Return the real type of a complex type's parts; any other type unchanged."""
+        """Return the real type of a complex type's parts; any other type unchanged.
+
+        Examples
+        --------
+        >>> wg.complex128.to_real()
+        torch.float64
+        """
         return from_numpy_dtype(real_of(self.dtype))
 
     def to_complex(self) -> dtype:
-        """Return the complex type whose parts are of this floating type."""
+        """Return the complex type whose parts are of this floating type.
+
+        Examples
+        --------
+        >>> wg.float32.to_complex()
+        torch.complex64
+        """
         if self.category < FLOATING:
             raise RuntimeError(f"Unknown Complex ScalarType for {self!r}")
         return from_numpy_dtype(complex_of(self.dtype))

@@ -75,6 +75,13 @@ class Distribution:
         Raises
         ------
         ValueError: If `value` is not a bool.
+
+        Examples
+        --------
+        >>> wg.distributions.Distribution.set_default_validate_args(False)
+        >>> wg.distributions.Normal(0.0, -1.0)  # not checked
+        Normal(loc: 0.0, scale: -1.0)
+        >>> wg.distributions.Distribution.set_default_validate_args(True)
         """
         if value not in (True, False):
             raise ValueError(f"validate_args is True or False, not {value!r}")
@@ -132,46 +139,103 @@ class Distribution:
 
     @property
     def batch_shape(self) -> Any:
-        """The shape of the batch."""
+        """The shape of the batch.
+
+        Examples
+        --------
+        >>> wg.distributions.Normal(wg.zeros(3), 1.0).batch_shape
+        torch.Size([3])
+        """
         return self._batch_shape
 
     @property
     def event_shape(self) -> Any:
-        """The shape of one sample of one distribution of the batch."""
+        """The shape of one sample of one distribution of the batch.
+
+        Examples
+        --------
+        >>> wg.distributions.Dirichlet(wg.ones(5, 3)).event_shape
+        torch.Size([3])
+        """
         return self._event_shape
 
     @property
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
+        """The constraint that samples satisfy.
+
+        Examples
+        --------
+        >>> wg.distributions.Exponential(1.0).support, wg.distributions.Poisson(2.0).support
+        (GreaterThanEq(lower_bound=0.0), IntegerGreaterThan(lower_bound=0))
+        """
         raise NotImplementedError
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """The mean.
+
+        Examples
+        --------
+        >>> wg.distributions.Gamma(2.0, 4.0).mean
+        tensor(0.5000)
+        """
         raise NotImplementedError
 
     @property
     def mode(self) -> Any:
-        """The value with the highest density."""
+        """The value with the highest density.
+
+        Examples
+        --------
+        >>> wg.distributions.Gamma(2.0, 4.0).mode
+        tensor(0.2500)
+        """
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """The variance.
+
+        Examples
+        --------
+        >>> wg.distributions.Uniform(0.0, 6.0).variance
+        tensor(3.)
+        """
         raise NotImplementedError
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
+        """The standard deviation.
+
+        Examples
+        --------
+        >>> wg.distributions.Poisson(4.0).stddev
+        tensor(2.)
+        """
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Draw samples without history, of shape ``sample_shape + batch_shape + event_shape``."""
+        """Draw samples without history, of shape ``sample_shape + batch_shape + event_shape``.
+
+        Examples
+        --------
+        >>> d = wg.distributions.Normal(wg.zeros(3, requires_grad=True), 1.0)
+        >>> d.sample((2,)).shape, d.sample().requires_grad
+        (torch.Size([2, 3]), False)
+        """
         with wg.no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Draw samples that are differentiable with respect to the parameters."""
+        """Draw samples that are differentiable with respect to the parameters.
+
+        Examples
+        --------
+        >>> loc = wg.zeros(3, requires_grad=True)
+        >>> wg.distributions.Normal(loc, 1.0).rsample((5,)).sum().backward()
+        >>> loc.grad
+        tensor([5., 5., 5.])
+        """
         raise NotImplementedError
 
     def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
@@ -191,15 +255,33 @@ class Distribution:
         return self.sample(wg.Size((n,)))
 
     def log_prob(self, value: Any) -> Any:
-        """Compute the log-density, or log-probability, at `value`."""
+        """Compute the log-density, or log-probability, at `value`.
+
+        Examples
+        --------
+        >>> wg.distributions.Normal(0.0, 1.0).log_prob(wg.tensor([0.0, 1.0]))
+        tensor([-0.9189, -1.4189])
+        """
         raise NotImplementedError
 
     def cdf(self, value: Any) -> Any:
-        """Compute the cumulative distribution function at `value`."""
+        """Compute the cumulative distribution function at `value`.
+
+        Examples
+        --------
+        >>> wg.distributions.Normal(0.0, 1.0).cdf(wg.tensor([0.0, 1.96]))
+        tensor([0.5000, 0.9750])
+        """
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Any:
-        """Compute the quantile: the inverse of `cdf`."""
+        """Compute the quantile: the inverse of `cdf`.
+
+        Examples
+        --------
+        >>> wg.distributions.Normal(0.0, 1.0).icdf(wg.tensor([0.5, 0.975]))
+        tensor([0.0000, 1.9600])
+        """
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Any:
@@ -208,6 +290,11 @@ class Distribution:
         Parameters
         ----------
         expand : bool. Whether to expand them over the batch, whose dimensions are 1 otherwise.
+
+        Examples
+        --------
+        >>> wg.distributions.Categorical(probs=wg.ones(3)).enumerate_support()
+        tensor([0, 1, 2])
         """
         raise NotImplementedError
 
@@ -217,11 +304,23 @@ class Distribution:
         return values.expand((-1, *self._batch_shape)) if expand else values
 
     def entropy(self) -> Any:
-        """Compute the entropy of each distribution of the batch, in nats."""
+        """Compute the entropy of each distribution of the batch, in nats.
+
+        Examples
+        --------
+        >>> wg.distributions.Bernoulli(wg.tensor([0.5, 0.9])).entropy()
+        tensor([0.6931, 0.3251])
+        """
         raise NotImplementedError
 
     def perplexity(self) -> Any:
-        """Compute the exponential of the entropy."""
+        """Compute the exponential of the entropy.
+
+        Examples
+        --------
+        >>> wg.distributions.Categorical(probs=wg.ones(4)).perplexity()
+        tensor(4.)
+        """
         return wg.exp(self.entropy())
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
@@ -230,6 +329,11 @@ class Distribution:
         Parameters
         ----------
         batch_shape : sequence of int. A shape to which the batch's shape broadcasts.
+
+        Examples
+        --------
+        >>> wg.distributions.Normal(0.0, 1.0).expand((2, 3)).batch_shape
+        torch.Size([2, 3])
         """
         new = object.__new__(type(self)) if _instance is None else _instance
         shape, own = wg.Size(batch_shape), len(self._batch_shape)

@@ -80,7 +80,13 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """The number of dimensions of one argument and of one value, if they are equal."""
+        """The number of dimensions of one argument and of one value, if they are equal.
+
+        Examples
+        --------
+        >>> wg.distributions.transforms.SoftmaxTransform().event_dim
+        1
+        """
         if self.domain.event_dim != self.codomain.event_dim:
             raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
         dim: int = self.domain.event_dim
@@ -88,7 +94,14 @@ class Transform:
 
     @property
     def inv(self) -> Any:
-        """The inverse transform; its own inverse is this transform."""
+        """The inverse transform; its own inverse is this transform.
+
+        Examples
+        --------
+        >>> t = wg.distributions.transforms.AffineTransform(1.0, 2.0)
+        >>> t.inv(wg.tensor([3.0])), t.inv.inv is t
+        (tensor([1.]), True)
+        """
         found = self._inv() if self._inv is not None else None
         if found is None:
             found = _InverseTransform(self)
@@ -97,11 +110,25 @@ class Transform:
 
     @property
     def sign(self) -> Any:
-        """The sign of the derivative."""
+        """The sign of the derivative.
+
+        Examples
+        --------
+        >>> wg.distributions.transforms.ExpTransform().sign
+        1
+        """
         raise NotImplementedError
 
     def with_cache(self, cache_size: int = 1) -> Any:
-        """Return the same transform with a cache of this size."""
+        """Return the same transform with a cache of this size.
+
+        Examples
+        --------
+        >>> t = wg.distributions.transforms.TanhTransform().with_cache()
+        >>> x = wg.tensor([20.0])
+        >>> t.inv(t(x)) is x  # not the infinity that atanh(1) is
+        True
+        """
         if self._cache_size == cache_size:
             return self
         given = {name: getattr(self, name) for name in self._arguments}
@@ -143,15 +170,34 @@ class Transform:
         raise NotImplementedError
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute ln \\|dy/dx\\| from an argument and its value."""
+        """Compute ln \\|dy/dx\\| from an argument and its value.
+
+        Examples
+        --------
+        >>> t, x = wg.distributions.transforms.ExpTransform(), wg.tensor([0.0, 2.0])
+        >>> t.log_abs_det_jacobian(x, t(x))
+        tensor([0., 2.])
+        """
         raise NotImplementedError
 
     def forward_shape(self, shape: Any) -> Any:
-        """Return the shape of the value for an argument of this shape."""
+        """Return the shape of the value for an argument of this shape.
+
+        Examples
+        --------
+        >>> wg.distributions.transforms.StickBreakingTransform().forward_shape((3,))
+        torch.Size([4])
+        """
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
-        """Return the shape of the argument for a value of this shape."""
+        """Return the shape of the argument for a value of this shape.
+
+        Examples
+        --------
+        >>> wg.distributions.transforms.StickBreakingTransform().inverse_shape((4,))
+        torch.Size([3])
+        """
         return shape
 
     def __repr__(self) -> str:

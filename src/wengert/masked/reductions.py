@@ -160,7 +160,14 @@ def sum(
 def prod(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Multiply the elements that a mask selects, like `sum`; 1 if it selects none."""
+    """Multiply the elements that a mask selects, 1 if it selects none; arguments as for `sum`.
+
+    Examples
+    --------
+    >>> x, mask = wg.tensor([2.0, 3.0, 4.0]), wg.tensor([True, False, True])
+    >>> wg.masked.prod(x, mask=mask)
+    tensor(8.)
+    """
     x, mask = _given(input, mask, dtype, "masked.prod")
     x, dims = _shown(x, mask, 1), _canonical_dim(dim, x.ndim)[::-1]
     if not dims:
@@ -174,7 +181,7 @@ def prod(
 def mean(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Average the elements that a mask selects, like `sum`; NaN if it selects none.
+    """Average the elements that a mask selects, NaN if it selects none; arguments as for `sum`.
 
     Raises
     ------
@@ -199,7 +206,15 @@ def mean(
 def amax(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the largest element that a mask selects, like `sum`; the smallest value for none."""
+    """Return the largest element that a mask selects; arguments as for `sum`.
+
+    If it selects none, that is the smallest value of the dtype.
+
+    Examples
+    --------
+    >>> wg.masked.amax(wg.tensor([2.0, 9.0, 4.0]), mask=wg.tensor([True, False, True]))
+    tensor(4.)
+    """
     x, mask = _given(input, mask, dtype, "masked.amax")
     return _shown(x, mask, _least(x)).amax(_canonical_dim(dim, x.ndim), keepdim)
 
@@ -208,7 +223,15 @@ def amax(
 def amin(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the smallest element that a mask selects, like `sum`; the largest value for none."""
+    """Return the smallest element that a mask selects; arguments as for `sum`.
+
+    If it selects none, that is the largest value of the dtype.
+
+    Examples
+    --------
+    >>> wg.masked.amin(wg.tensor([2.0, 1.0, 4.0]), mask=wg.tensor([True, False, True]))
+    tensor(2.)
+    """
     x, mask = _given(input, mask, dtype, "masked.amin")
     return _shown(x, mask, _most(x)).amin(_canonical_dim(dim, x.ndim), keepdim)
 
@@ -221,7 +244,15 @@ def argmax(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the index of the largest selected element, in the dtype of `input` as in PyTorch."""
+    """Return the index of the largest element that a mask selects; arguments as for `sum`.
+
+    The index has the dtype of `input`, as in PyTorch.
+
+    Examples
+    --------
+    >>> wg.masked.argmax(wg.tensor([2.0, 9.0, 4.0]), mask=wg.tensor([True, False, True]))
+    tensor(2.)
+    """
     x, mask = _given(input, mask, dtype, "masked.argmax")
     return to(_shown(x, mask, _least(x)).argmax(dim, keepdim), x.dtype)
 
@@ -234,7 +265,15 @@ def argmin(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the index of the smallest element that a mask selects, in the dtype of `input`."""
+    """Return the index of the smallest element that a mask selects; arguments as for `sum`.
+
+    The index has the dtype of `input`, as in PyTorch.
+
+    Examples
+    --------
+    >>> wg.masked.argmin(wg.tensor([2.0, 1.0, 4.0]), mask=wg.tensor([True, False, True]))
+    tensor(0.)
+    """
     x, mask = _given(input, mask, dtype, "masked.argmin")
     return to(_shown(x, mask, _most(x)).argmin(dim, keepdim), x.dtype)
 
@@ -242,7 +281,15 @@ def argmin(
 def logsumexp(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Compute the logarithm of the sum of exponentials, like `sum`; -inf if nothing is selected."""
+    """Compute the logarithm of the sum of exponentials; arguments as for `sum`.
+
+    If the mask selects none, that is -inf.
+
+    Examples
+    --------
+    >>> wg.masked.logsumexp(wg.tensor([0.0, 99.0, 0.0]), 0, mask=wg.tensor([True, False, True]))
+    tensor(0.6931)
+    """
     x, mask = _given(input, mask, dtype, "masked.logsumexp")
     if not (x.is_floating_point() or x.is_complex()):
         x = to(x, "float32")
@@ -258,7 +305,13 @@ def norm(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Compute the vector norm of the elements that a mask selects, like `sum`."""
+    """Compute the vector norm of the elements that a mask selects; arguments as for `sum`.
+
+    Examples
+    --------
+    >>> wg.masked.norm(wg.tensor([3.0, 9.0, 4.0]), mask=wg.tensor([True, False, True]))
+    tensor(5.)
+    """
     x, mask = _given(input, mask, dtype, "masked.norm")
     order = 2.0 if ord is None else ord
     hidden = math.inf if order < 0 else 0
@@ -275,13 +328,17 @@ def var(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Compute the variance of the elements that a mask selects, like `sum`.
+    """Compute the variance of the elements that a mask selects; arguments as for `sum`.
 
     Parameters
     ----------
-    input, dim, keepdim, dtype, mask : As for `sum`.
     unbiased : bool, optional. Whether to divide by the number of elements minus 1; the default.
     correction : float, optional. What to subtract from the number of elements instead of 1.
+
+    Examples
+    --------
+    >>> wg.masked.var(wg.tensor([1.0, 99.0, 3.0]), mask=wg.tensor([True, False, True]))
+    tensor(2.)
     """
     x, mask = _given(input, mask, dtype, "masked.var")
     if unbiased is not None and correction is not None:
@@ -311,7 +368,14 @@ def std(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Compute the square root of `var`."""
+    """Compute the square root of `var`; arguments as for `var`.
+
+    Examples
+    --------
+    >>> x, mask = wg.tensor([1.0, 99.0, 5.0]), wg.tensor([True, False, True])
+    >>> wg.masked.std(x, unbiased=False, mask=mask)
+    tensor(2.)
+    """
     return var(
         input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
     ).sqrt()
@@ -325,6 +389,11 @@ def median(
     Raises
     ------
     ValueError: If it selects none somewhere, and the dtype is not floating.
+
+    Examples
+    --------
+    >>> wg.masked.median(wg.tensor([1.0, 99.0, 5.0]), mask=wg.tensor([True, False, True]))
+    tensor(1.)
     """
     x, mask = _given(input, mask, dtype, "masked.median")
     if x.is_floating_point():
@@ -351,25 +420,49 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Compute the logarithm of `softmax`."""
+    """Compute the logarithm of `softmax`; arguments as for `softmax`.
+
+    Examples
+    --------
+    >>> wg.masked.log_softmax(wg.tensor([0.0, 9.0, 0.0]), 0, mask=wg.tensor([True, False, True]))
+    tensor([-0.6931,    -inf, -0.6931])
+    """
     x, mask = _given(input, mask, dtype, "masked.log_softmax")
     return _bounded(x, mask).log_softmax(dim)
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Compute `softmax` of the negated elements."""
+    """Compute `softmax` of the negated elements; arguments as for `softmax`.
+
+    Examples
+    --------
+    >>> wg.masked.softmin(wg.tensor([1.0, 9.0, 1.0]), 0, mask=wg.tensor([True, False, True]))
+    tensor([0.5000, 0.0000, 0.5000])
+    """
     x, mask = _given(input, mask, dtype, "masked.softmin")
     return _bounded(-x, mask).softmax(dim)
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Compute cumulative sums of the elements that a mask selects."""
+    """Compute cumulative sums of the elements that a mask selects.
+
+    Examples
+    --------
+    >>> wg.masked.cumsum(wg.tensor([1.0, 9.0, 2.0]), 0, mask=wg.tensor([True, False, True]))
+    tensor([1., 1., 3.])
+    """
     x, mask = _given(input, mask, dtype, "masked.cumsum")
     return to(_shown(x, mask, 0).cumsum(dim), x.dtype)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Compute cumulative products of the elements that a mask selects."""
+    """Compute cumulative products of the elements that a mask selects.
+
+    Examples
+    --------
+    >>> wg.masked.cumprod(wg.tensor([2.0, 9.0, 3.0]), 0, mask=wg.tensor([True, False, True]))
+    tensor([2., 2., 6.])
+    """
     x, mask = _given(input, mask, dtype, "masked.cumprod")
     return to(_shown(x, mask, 1).cumprod(dim), x.dtype)
 
@@ -377,7 +470,13 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 def normalize(
     input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Divide the selected elements by their norm along a dimension, which is at least `eps`."""
+    """Divide the selected elements by their norm along a dimension, which is at least `eps`.
+
+    Examples
+    --------
+    >>> wg.masked.normalize(wg.tensor([3.0, 9.0, 4.0]), 2, 0, mask=wg.tensor([True, False, True]))
+    tensor([0.6000, 0.0000, 0.8000])
+    """
     x, mask = _given(input, mask, dtype, "masked.normalize")
     size = norm(x, ord, dim, keepdim=True, mask=mask)
     return _shown(x, mask, 0) / size.clamp_min(eps)
@@ -386,7 +485,13 @@ def normalize(
 def logaddexp(
     input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
 ) -> Any:
-    """Compute `logaddexp` of two tensors, in which masked elements count as -inf."""
+    """Compute `logaddexp` of two tensors, in which masked elements count as -inf.
+
+    Examples
+    --------
+    >>> wg.masked.logaddexp(wg.zeros(2), wg.zeros(2), other_mask=wg.tensor([True, False]))
+    tensor([0.6931, 0.0000])
+    """
     x, shown = _given(input, input_mask, dtype, "masked.logaddexp")
     y, also = _given(other, other_mask, dtype, "masked.logaddexp")
     return dense_logaddexp(_shown(x, shown, -math.inf), _shown(y, also, -math.inf))

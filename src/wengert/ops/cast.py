@@ -111,7 +111,13 @@ def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = Fal
 
 @export("Tensor")
 def cpu(input: Any, memory_format: Any = None) -> Any:
-    """Return the tensor on the CPU: itself if it is there, in the order `memory_format`."""
+    """Return the tensor on the CPU: itself if it is there, in the order `memory_format`.
+
+    Examples
+    --------
+    >>> wg.ones(2).cpu().device
+    device(type='cpu')
+    """
     return to(input, device="cpu", memory_format=memory_format)
 
 
@@ -174,7 +180,13 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 @export("Tensor")
 def type_as(input: Any, other: Any) -> Any:
-    """Return the tensor in the dtype of `other`."""
+    """Return the tensor in the dtype of `other`.
+
+    Examples
+    --------
+    >>> wg.tensor([1, 2]).type_as(wg.ones(1))
+    tensor([1., 2.])
+    """
     return to(input, other)
 
 
@@ -187,7 +199,14 @@ def _cast(name: str, dtype: DType) -> Callable[..., Any]:
         return _converted(input, wanted, memory_format, name)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"Return the tensor as {dtype.name}; differentiable between floating types."
+    method.__doc__ = f"""Return the tensor as {dtype.name}; differentiable between floating types.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([0, 1]).{name}().dtype
+    {dtype!r}
+    """
     return method
 
 

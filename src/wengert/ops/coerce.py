@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.arrays import plain_array
+from wengert.base.arrays import column, plain_array
 from wengert.base.dtypes import from_numpy_dtype, is_differentiable
 from wengert.base.errors import kind_of, long_name, wrong_type
 from wengert.base.shapes import expanded, whole
@@ -27,14 +27,17 @@ _PLAIN = frozenset({float, int})
 
 
 def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
-    """Return `value` as a tensor, if it is one or an array; otherwise raise, naming `op`."""
+    """Return `value` as a tensor, if it is one, an array or a `column`; else raise, naming `op`."""
     if isinstance(value, TensorBase):
         return value
     if isinstance(value, np.ndarray):
         return new_tensor(plain_array(value))
     if isinstance(value, np.generic):
         return new_tensor(value)
-    raise wrong_type(op, arg, "Tensor", value, position)
+    found = column(value)
+    if found is value:
+        raise wrong_type(op, arg, "Tensor", value, position)
+    return new_tensor(found)
 
 
 def in_full(*tensors: Any) -> tuple[Any, ...]:
@@ -73,7 +76,7 @@ def operands(values: Any, op: str) -> list[Any]:
     else:
         return list(values)
     for i, value in enumerate(values):
-        if not isinstance(value, TensorBase | np.ndarray | np.generic):
+        if not isinstance(column(value), TensorBase | np.ndarray | np.generic):
             raise TypeError(
                 f"expected Tensor as element {i} in argument 0, but got {kind_of(value)}"
             )

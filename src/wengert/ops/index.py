@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import column
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.ports import PORTS
@@ -176,7 +177,7 @@ def _item(item: Any) -> Any:
         item = item._payload
     elif isinstance(item, list | tuple | range):
         item = _array(item)
-    elif not isinstance(item, np.ndarray | np.generic | Lifted):
+    elif not isinstance(item := column(item), np.ndarray | np.generic | Lifted):
         try:
             return operator.index(item)
         except TypeError:

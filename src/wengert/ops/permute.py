@@ -217,7 +217,18 @@ def reversed_dims(input: Any) -> Any:
 
 
 def transposed(input: Any) -> Any:
-    """As `reversed_dims`, with PyTorch's warning unless there are two dimensions."""
+    """The dimensions in reverse order: the attribute ``T``.
+
+    Warns
+    -----
+    UserWarning: Unless there are two dimensions; ``mT`` transposes batches of matrices.
+
+    Examples
+    --------
+    >>> wg.tensor([[1, 2], [3, 4]]).T
+    tensor([[1, 3],
+            [2, 4]])
+    """
     ndim = input._payload.ndim
     if ndim == 0:
         warn_once("Tensor.T is deprecated on 0-D tensors, which it returns as they are.")

@@ -219,6 +219,14 @@ class Optimizer(Hooked):
         ----------
         set_to_none : bool. Whether to set ``.grad`` to None rather than zero it. A step skips
             parameters without a gradient, but may move those whose gradient is zero.
+
+        Examples
+        --------
+        >>> w = wg.ones(2, requires_grad=True)
+        >>> w.sum().backward()
+        >>> wg.optim.SGD([w], lr=0.1).zero_grad()
+        >>> w.grad is None
+        True
         """
         for group in self.param_groups:
             for param in group["params"]:
@@ -256,6 +264,14 @@ class Optimizer(Hooked):
         Returns
         -------
         Tensor or float or None: What `closure` returned.
+
+        Examples
+        --------
+        >>> w = wg.tensor([1.0, 2.0], requires_grad=True)
+        >>> (w**2).sum().backward()
+        >>> wg.optim.SGD([w], lr=0.25).step()
+        >>> w
+        tensor([0.5000, 1.0000], requires_grad=True)
         """
         raise NotImplementedError(f"{type(self).__name__} has no method step()")
 
@@ -312,6 +328,15 @@ class Optimizer(Hooked):
         Raises
         ------
         ValueError: If the groups differ in number or sizes; then nothing has changed.
+
+        Examples
+        --------
+        >>> w = wg.ones(2, requires_grad=True)
+        >>> saved = wg.optim.Adam([w], lr=0.1).state_dict()
+        >>> other = wg.optim.Adam([w])
+        >>> other.load_state_dict(saved)
+        >>> other.param_groups[0]["lr"]
+        0.1
         """
         state_dict = state_dict.copy()
         for hook in self._optimizer_load_state_dict_pre_hooks.values():

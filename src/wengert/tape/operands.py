@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.arrays import plain_array
+from wengert.base.arrays import column, plain_array
 from wengert.base.dtypes import category, promote
 from wengert.base.errors import long_name, overflow, wrong_type
 from wengert.base.ports import PORTS
@@ -163,6 +163,8 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
         elif is_number(value) and arg not in prim.fixed:
             scalars.append(i)
             operands.append(value)
+        elif isinstance(found := column(value), np.ndarray):
+            operands.append(new_tensor(found))
         else:
             raise wrong_type(prim.name, public(arg), "Tensor", value, i + 1)
     if prim.promote is None and not scalars:

@@ -125,14 +125,26 @@ def random_in_place(draw: Callable[..., Any], each: bool = False) -> Callable[..
 
 
 def add_(self: Any, other: Any, former: Any = None, *, alpha: Any = 1) -> Any:
-    """Add ``alpha * other`` in place; old programs write ``add_(alpha, other)``."""
+    """Add ``alpha * other`` in place; old programs write ``add_(alpha, other)``.
+
+    Examples
+    --------
+    >>> wg.tensor([1.0, 2.0]).add_(wg.tensor([3.0, 4.0]), alpha=10)
+    tensor([31., 42.])
+    """
     if former is not None:
         other, alpha = former, other
     return _scaled("add", self, other, alpha)
 
 
 def sub_(self: Any, other: Any, former: Any = None, *, alpha: Any = 1) -> Any:
-    """Subtract ``alpha * other`` in place; old programs write ``sub_(alpha, other)``."""
+    """Subtract ``alpha * other`` in place; old programs write ``sub_(alpha, other)``.
+
+    Examples
+    --------
+    >>> wg.tensor([1.0, 2.0]).sub_(1)
+    tensor([0., 1.])
+    """
     if former is not None:
         other, alpha = former, other
     return _scaled("sub", self, other, alpha)
@@ -157,22 +169,46 @@ def _scaled(name: str, self: Any, other: Any, alpha: Any) -> Any:
 
 
 def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """Divide by `other` in place, optionally rounded (see `wengert.div`)."""
+    """Divide by `other` in place, optionally rounded (see `wengert.div`).
+
+    Examples
+    --------
+    >>> wg.tensor([1.0, 2.0]).div_(4), wg.tensor([7.0, -7.0]).div_(2, rounding_mode="floor")
+    (tensor([0.2500, 0.5000]), tensor([ 3., -4.]))
+    """
     return write(TABLE[rounded_division(rounding_mode)], self, (other,), {}, "div_")
 
 
 def pow_(self: Any, exponent: Any) -> Any:
-    """Raise the elements to a power in place (see `wengert.pow`)."""
+    """Raise the elements to a power in place (see `wengert.pow`).
+
+    Examples
+    --------
+    >>> wg.tensor([1.0, 2.0]).pow_(3)
+    tensor([1., 8.])
+    """
     return write(TABLE["pow"], self, (exponent,), {}, "pow_")
 
 
 def square_(self: Any) -> Any:
-    """Square the elements in place."""
+    """Square the elements in place.
+
+    Examples
+    --------
+    >>> wg.tensor([1.0, -3.0]).square_()
+    tensor([1., 9.])
+    """
     return write(TABLE["pow"], self, (2,), {}, "square_")
 
 
 def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
-    """Bound the values from below and above, in place (see `wengert.clamp`)."""
+    """Bound the values from below and above, in place (see `wengert.clamp`).
+
+    Examples
+    --------
+    >>> wg.tensor([-1.0, 0.5, 2.0]).clamp_(0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [bound for bound in (min, max) if bound is not None]
@@ -192,12 +228,24 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
 
 
 def clamp_min_(self: Any, min: Any) -> Any:
-    """Bound the values from below, in place."""
+    """Bound the values from below, in place.
+
+    Examples
+    --------
+    >>> wg.tensor([-1.0, 0.5]).clamp_min_(0)
+    tensor([0.0000, 0.5000])
+    """
     return _bounded(self, "clamp_min", min)
 
 
 def clamp_max_(self: Any, max: Any) -> Any:
-    """Bound the values from above, in place."""
+    """Bound the values from above, in place.
+
+    Examples
+    --------
+    >>> wg.tensor([0.5, 2.0]).clamp_max_(1)
+    tensor([0.5000, 1.0000])
+    """
     return _bounded(self, "clamp_max", max)
 
 
@@ -214,6 +262,11 @@ def abs_(self: Any) -> Any:
     Raises
     ------
     RuntimeError: If the tensor is complex, since the result would be real.
+
+    Examples
+    --------
+    >>> wg.tensor([-1.0, 2.0]).abs_()
+    tensor([1., 2.])
     """
     if self._payload.dtype.kind == "c":
         raise RuntimeError(
@@ -228,6 +281,13 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     Raises
     ------
     RuntimeError: If `src` does not broadcast to this tensor's shape.
+
+    Examples
+    --------
+    >>> x = wg.zeros(2, 2)
+    >>> x.copy_(wg.tensor([1, 2]))  # the row broadcasts, and becomes float32
+    tensor([[1., 2.],
+            [1., 2.]])
     """
     if not isinstance(src, TensorBase):
         src = new_tensor(np.asarray(unmasked(src)))
@@ -243,7 +303,14 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 
 
 def fill_(self: Any, value: Any) -> Any:
-    """Set every element to `value`, a number or a 0-d tensor."""
+    """Set every element to `value`, a number or a 0-d tensor.
+
+    Examples
+    --------
+    >>> wg.zeros(2, 2).fill_(3)
+    tensor([[3., 3.],
+            [3., 3.]])
+    """
     if isinstance(value, TensorBase):
         check_filling(value, "fill_ only supports 0-dimension value tensor")
         return write(TABLE["fill_tensor"], self, (value,), {}, "fill_")
@@ -260,7 +327,13 @@ def _number(value: Any, op: str) -> Any:
 
 
 def zero_(self: Any) -> Any:
-    """Set every element to 0."""
+    """Set every element to 0.
+
+    Examples
+    --------
+    >>> wg.ones(3).zero_()
+    tensor([0., 0., 0.])
+    """
     return write(TABLE["zero"], self, (), {}, "zero_")
 
 
@@ -270,6 +343,12 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     Raises
     ------
     RuntimeError: If the tensor has fewer than two dimensions, or more than two of unequal sizes.
+
+    Examples
+    --------
+    >>> wg.zeros(2, 3).fill_diagonal_(1)
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
     """
     shape, steps = self._payload.shape, self.stride()
     if len(shape) < 2:
@@ -287,7 +366,14 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
 
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
-    """Set the elements where `mask` is True to `value`, a number or a 0-d tensor."""
+    """Set the elements where `mask` is True to `value`, a number or a 0-d tensor.
+
+    Examples
+    --------
+    >>> x = wg.tensor([1.0, -2.0, 3.0])
+    >>> x.masked_fill_(x < 0, 0)
+    tensor([1., 0., 3.])
+    """
     hidden = may_give_nan(self)
     made = _masked_fill(self, mask, value)
     if hidden and made._edge is not None:
@@ -309,7 +395,13 @@ def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
 
 
 def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    """Set ``self[indices] = values``, or add if `accumulate`; see `wengert.index_put`."""
+    """Set ``self[indices] = values``, or add if `accumulate`; see `wengert.index_put`.
+
+    Examples
+    --------
+    >>> wg.zeros(3).index_put_((wg.tensor([0, 2]),), wg.tensor([1.0, 5.0]))
+    tensor([1., 0., 5.])
+    """
     arrays = named_places(self, indices)
     params = {"indices": arrays, "accumulate": accumulate}
     if isinstance(values, TensorBase):

@@ -44,7 +44,13 @@ class TensorMetadata(StorageMethods):
 
     @property
     def shape(self) -> Size:
-        """The sizes of the dimensions."""
+        """The sizes of the dimensions.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).shape
+        torch.Size([2, 3])
+        """
         return tuple.__new__(Size, self._payload.shape)
 
     def size(self, dim: int | None = None) -> Any:
@@ -59,44 +65,92 @@ class TensorMetadata(StorageMethods):
 
     @property
     def dtype(self) -> DType:
-        """The element type."""
+        """The element type.
+
+        Examples
+        --------
+        >>> wg.tensor([1.0, 2.0]).dtype, wg.tensor([1, 2]).dtype
+        (torch.float32, torch.int64)
+        """
         return from_numpy_dtype(self._payload.dtype)
 
     @property
     def device(self) -> device:
-        """The device of the memory."""
+        """The device of the memory.
+
+        Examples
+        --------
+        >>> wg.zeros(2).device
+        device(type='cpu')
+        """
         return device_of(self._payload)
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions."""
+        """The number of dimensions.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).ndim, wg.tensor(1.0).ndim
+        (2, 0)
+        """
         ndim: int = self._payload.ndim
         return ndim
 
     def dim(self) -> int:
-        """Return the number of dimensions."""
+        """Return the number of dimensions.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).dim()
+        2
+        """
         return self.ndim
 
     ndimension = dim
 
     def numel(self) -> int:
-        """Return the number of elements."""
+        """Return the number of elements.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).numel()
+        6
+        """
         return int(self._payload.size)
 
     nelement = numel
 
     @property
     def itemsize(self) -> int:
-        """The number of bytes per element."""
+        """The number of bytes per element.
+
+        Examples
+        --------
+        >>> wg.zeros(2).itemsize, wg.zeros(2, dtype=wg.complex128).itemsize
+        (4, 16)
+        """
         return int(self._payload.dtype.itemsize)
 
     def element_size(self) -> int:
-        """Return the number of bytes per element."""
+        """Return the number of bytes per element.
+
+        Examples
+        --------
+        >>> wg.zeros(2, dtype=wg.float64).element_size()
+        8
+        """
         return self.itemsize
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes of all elements."""
+        """The number of bytes of all elements.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).nbytes
+        24
+        """
         return int(self._payload.nbytes)
 
     def stride(self, dim: int | None = None) -> Any:
@@ -118,6 +172,11 @@ class TensorMetadata(StorageMethods):
         ambiguity_check : bool or list of memory_format. Whether to raise if the order is
             ambiguous: if a size is 1 or two strides are equal; given formats, unless exactly one
             fits.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).dim_order(), wg.zeros(2, 3).t().dim_order()
+        ((0, 1), (1, 0))
         """
         steps, formats = self.stride(), ambiguity_check
         if not isinstance(formats, bool):
@@ -162,7 +221,14 @@ class TensorMetadata(StorageMethods):
         return is_in_format(self._payload, order)
 
     def data_ptr(self) -> int:
-        """Return the address of the first element; 0 if there are none."""
+        """Return the address of the first element; 0 if there are none.
+
+        Examples
+        --------
+        >>> x = wg.arange(4)
+        >>> x[2:].data_ptr() - x.data_ptr()  # two elements of eight bytes
+        16
+        """
         return self._address() if self._payload.size else 0
 
     def _address(self) -> int:
@@ -183,15 +249,33 @@ class TensorMetadata(StorageMethods):
         return (self._address() - _address_of(root)) // int(self.itemsize)
 
     def is_floating_point(self) -> bool:
-        """Return whether the dtype is a real floating type."""
+        """Return whether the dtype is a real floating type.
+
+        Examples
+        --------
+        >>> wg.ones(2).is_floating_point(), wg.ones(2, dtype=wg.int64).is_floating_point()
+        (True, False)
+        """
         return self.dtype.is_floating_point
 
     def is_complex(self) -> bool:
-        """Return whether the dtype is complex."""
+        """Return whether the dtype is complex.
+
+        Examples
+        --------
+        >>> wg.tensor([1j]).is_complex(), wg.ones(2).is_complex()
+        (True, False)
+        """
         return bool(self._payload.dtype.kind == "c")
 
     def is_signed(self) -> bool:
-        """Return whether the dtype has negative numbers."""
+        """Return whether the dtype has negative numbers.
+
+        Examples
+        --------
+        >>> wg.tensor([1, 2]).is_signed(), wg.tensor([True]).is_signed()
+        (True, False)
+        """
         return self.dtype.is_signed
 
     @property
@@ -200,7 +284,13 @@ class TensorMetadata(StorageMethods):
         return strided
 
     def get_device(self) -> int:
-        """Return the number of the device; -1 for the CPU."""
+        """Return the number of the device; -1 for the CPU.
+
+        Examples
+        --------
+        >>> wg.zeros(2).get_device()
+        -1
+        """
         index = self.device.index
         return -1 if index is None else index
 
@@ -209,23 +299,48 @@ class TensorMetadata(StorageMethods):
         return False
 
     def is_same_size(self, other: Any) -> bool:
-        """Return whether another tensor has the same shape."""
+        """Return whether another tensor has the same shape.
+
+        Examples
+        --------
+        >>> wg.zeros(2, 3).is_same_size(wg.ones(2, 3)), wg.zeros(2, 3).is_same_size(wg.ones(3, 2))
+        (True, False)
+        """
         return bool(self._payload.shape == other._payload.shape)
 
     def is_set_to(self, tensor: Any) -> bool:
-        """Return whether another tensor shows the same memory, in the same shape and strides."""
+        """Return whether another tensor shows the same memory, in the same shape and strides.
+
+        Examples
+        --------
+        >>> x = wg.zeros(2, 3)
+        >>> x.is_set_to(x.detach()), x.is_set_to(x.clone())
+        (True, False)
+        """
         one, two = self._array(), tensor._array()
         same = one.shape == two.shape and one.strides == two.strides
         return bool(same and one.size and self._address() == tensor._address())
 
     @property
     def is_cpu(self) -> bool:
-        """Whether the memory is on the CPU."""
+        """Whether the memory is on the CPU.
+
+        Examples
+        --------
+        >>> wg.zeros(2).is_cpu
+        True
+        """
         return self.device.type == "cpu"
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the memory is on a GPU."""
+        """Whether the memory is on a GPU.
+
+        Examples
+        --------
+        >>> wg.zeros(2).is_cuda
+        False
+        """
         return self.device.type == "cuda"
 
     is_sparse = is_sparse_csr = is_quantized = is_nested = is_meta = False

@@ -50,10 +50,10 @@ class TensorMethods:
     cfloat = _cast.CASTS["cfloat"]
     cdouble = _cast.CASTS["cdouble"]
 
-    T = property(_permute.transposed, doc="The tensor with its dimensions in reverse order.")
-    mT = property(_permute.mT, doc="The tensor with its last two dimensions swapped.")
-    mH = property(_permute.mH, doc="The conjugate of `mT`.")
-    H = property(_permute.H, doc="The conjugate transpose of a matrix.")
+    T = property(_permute.transposed)
+    mT = property(_permute.mT)
+    mH = property(_permute.mH)
+    H = property(_permute.H)
     real = property(
         _pointwise.real,
         assign.writing(_pointwise.real),

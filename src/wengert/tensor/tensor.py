@@ -125,6 +125,12 @@ class Tensor(
         Raises
         ------
         RuntimeError: When set on a tensor of integers or booleans, or on a non-leaf.
+
+        Examples
+        --------
+        >>> x = wg.ones(2, requires_grad=True)
+        >>> x.requires_grad, (2 * x).requires_grad, wg.ones(2).requires_grad
+        (True, True, False)
         """
         return self._edge is not None
 
@@ -178,7 +184,14 @@ class Tensor(
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the tensor was made by the user, not by a recorded operation."""
+        """Whether the tensor was made by the user, not by a recorded operation.
+
+        Examples
+        --------
+        >>> x = wg.ones(2, requires_grad=True)
+        >>> x.is_leaf, (2 * x).is_leaf
+        (True, False)
+        """
         edge = self._edge
         if edge.__class__ is Invalidated:
             raise RuntimeError(edge.message)
@@ -186,12 +199,26 @@ class Tensor(
 
     @property
     def grad_fn(self) -> Any:
-        """The node of the operation that made the tensor; None for a leaf."""
+        """The node of the operation that made the tensor; None for a leaf.
+
+        Examples
+        --------
+        >>> x = wg.ones(2, requires_grad=True)
+        >>> (2 * x).grad_fn.name(), x.grad_fn
+        ('MulBackward0', None)
+        """
         return None if self.is_leaf else public_target(self._edge)[0]
 
     @property
     def output_nr(self) -> int:
-        """The number of the tensor among the outputs of `grad_fn`."""
+        """The number of the tensor among the outputs of `grad_fn`.
+
+        Examples
+        --------
+        >>> x = wg.ones(2, 3, requires_grad=True)
+        >>> [row.output_nr for row in x.unbind()]
+        [0, 1]
+        """
         return self._edge.index if isinstance(self._edge, OutputEdge) else 0
 
     @property
@@ -199,6 +226,14 @@ class Tensor(
         """The gradient accumulated by `backward`, or None.
 
         Leaves keep it; other tensors do after `retain_grad`. Set it to None to reset it.
+
+        Examples
+        --------
+        >>> w = wg.tensor([1.0, 2.0], requires_grad=True)
+        >>> (w**2).sum().backward()
+        >>> w.grad
+        tensor([2., 4.])
+        >>> w.grad = None
         """
         ext = self._ext
         if ext is not None and ext.grad is not None:
@@ -282,7 +317,15 @@ class Tensor(
 
     @property
     def retains_grad(self) -> bool:
-        """Whether this is a non-leaf whose gradient is kept."""
+        """Whether this is a non-leaf whose gradient is kept.
+
+        Examples
+        --------
+        >>> y = 2 * wg.ones(2, requires_grad=True)
+        >>> y.retain_grad()
+        >>> y.retains_grad
+        True
+        """
         return self._ext is not None and self._ext.retains and not self.is_leaf
 
     def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
@@ -435,6 +478,13 @@ class Tensor(
         """A tensor over the same memory, outside the graph and with a version of its own.
 
         The graph does not detect writes to it: prefer `detach`, or write under ``no_grad``.
+
+        Examples
+        --------
+        >>> w = wg.ones(2, requires_grad=True)
+        >>> w.data[0] = 5.0  # not recorded
+        >>> w
+        tensor([5., 1.], requires_grad=True)
         """
         if self._edge is not None:
             note(".data", self)
@@ -469,7 +519,15 @@ class Tensor(
         return version_of(self)
 
     def is_inference(self) -> bool:
-        """Return whether the tensor was made in inference mode (see `wengert.inference_mode`)."""
+        """Return whether the tensor was made in inference mode (see `wengert.inference_mode`).
+
+        Examples
+        --------
+        >>> with wg.inference_mode():
+        ...     y = wg.ones(2)
+        >>> y.is_inference()
+        True
+        """
         return is_inference(self)
 
     @property

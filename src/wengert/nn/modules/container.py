@@ -280,23 +280,56 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self) -> None:
-        """Remove all modules."""
+        """Remove all modules.
+
+        Examples
+        --------
+        >>> heads = nn.ModuleDict({"a": nn.Identity()})
+        >>> heads.clear()
+        >>> len(heads)
+        0
+        """
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        """Remove the module of a name, and return it."""
+        """Remove the module of a name, and return it.
+
+        Examples
+        --------
+        >>> heads = nn.ModuleDict({"a": nn.Identity()})
+        >>> heads.pop("a"), len(heads)
+        (Identity(), 0)
+        """
         return self._modules.pop(key)
 
     def keys(self) -> KeysView[str]:
-        """Return the names."""
+        """Return the names.
+
+        Examples
+        --------
+        >>> list(nn.ModuleDict({"a": nn.Identity(), "b": nn.Tanh()}).keys())
+        ['a', 'b']
+        """
         return self._modules.keys()
 
     def items(self) -> ItemsView[str, Module]:
-        """Return the pairs of name and module."""
+        """Return the pairs of name and module.
+
+        Examples
+        --------
+        >>> dict(nn.ModuleDict({"a": nn.Identity(), "b": nn.Tanh()}).items())
+        {'a': Identity(), 'b': Tanh()}
+        """
         return self._modules.items()
 
     def values(self) -> ValuesView[Module]:
-        """Return the modules."""
+        """Return the modules.
+
+        Examples
+        --------
+        >>> list(nn.ModuleDict({"a": nn.Identity(), "b": nn.Tanh()}).values())
+        [Identity(), Tanh()]
+        """
         return self._modules.values()
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
@@ -306,6 +339,16 @@ class ModuleDict(Module):
         ------
         TypeError: If `modules` is neither.
         ValueError: If it holds something that is not a pair.
+
+        Examples
+        --------
+        >>> heads = nn.ModuleDict({"a": nn.Identity()})
+        >>> heads.update({"a": nn.ReLU(), "b": nn.Tanh()})
+        >>> heads
+        ModuleDict(
+          (a): ReLU()
+          (b): Tanh()
+        )
         """
         for key, module in pairs_of(modules, "ModuleDict", "ModuleDict"):
             self[key] = module

@@ -90,7 +90,13 @@ class ParameterList(Module):
         return self.extend(parameters)
 
     def append(self, value: Any) -> Self:
-        """Add a value at the end."""
+        """Add a value at the end.
+
+        Examples
+        --------
+        >>> nn.ParameterList().append(wg.zeros(2))
+        ParameterList(  (0): Parameter containing: [torch.float32 of size 2])
+        """
         setattr(self, str(self._size), _as_parameter(value))
         self._size += 1
         return self
@@ -101,6 +107,11 @@ class ParameterList(Module):
         Raises
         ------
         TypeError: If `values` is a tensor, or not iterable.
+
+        Examples
+        --------
+        >>> len(nn.ParameterList([wg.zeros(2)]).extend([wg.ones(3), wg.ones(4)]))
+        3
         """
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(
@@ -167,11 +178,24 @@ class ParameterDict(Module):
         return key in self._keys
 
     def copy(self) -> ParameterDict:
-        """Return another dictionary of the same parameters."""
+        """Return another dictionary of the same parameters.
+
+        Examples
+        --------
+        >>> one = nn.ParameterDict({"w": wg.ones(2)})
+        >>> one.copy()["w"] is one["w"]
+        True
+        """
         return ParameterDict(OrderedDict(self.items()))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """Return the value of a name, after setting it to `default` if there is none."""
+        """Return the value of a name, after setting it to `default` if there is none.
+
+        Examples
+        --------
+        >>> nn.ParameterDict({"w": 1.5}).setdefault("w", 2.5)
+        1.5
+        """
         if key not in self:
             self[key] = default
         return self[key]
@@ -182,36 +206,79 @@ class ParameterDict(Module):
             del self[key]
 
     def pop(self, key: str) -> Any:
-        """Remove the value of a name, and return it."""
+        """Remove the value of a name, and return it.
+
+        Examples
+        --------
+        >>> held = nn.ParameterDict({"w": 1.5})
+        >>> held.pop("w"), len(held)
+        (1.5, 0)
+        """
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Remove the pair of name and value that was added last, and return it."""
+        """Remove the pair of name and value that was added last, and return it.
+
+        Examples
+        --------
+        >>> nn.ParameterDict({"w": 1.5, "b": 0.5}).popitem()
+        ('w', 1.5)
+        """
         if not self._keys:
             raise KeyError("popitem(): dictionary is empty")
         key = next(reversed(self._keys))
         return key, self.pop(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the value of a name, or `default` if there is none."""
+        """Return the value of a name, or `default` if there is none.
+
+        Examples
+        --------
+        >>> nn.ParameterDict({"w": 1.5}).get("b", 0.0)
+        0.0
+        """
         return self[key] if key in self._keys else default
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """Return a dictionary of the names `keys`, each with the value `default`."""
+        """Return a dictionary of the names `keys`, each with the value `default`.
+
+        Examples
+        --------
+        >>> dict(nn.ParameterDict().fromkeys(["w", "b"], 0.5).items())
+        {'w': 0.5, 'b': 0.5}
+        """
         return ParameterDict([(key, default) for key in keys])
 
     def keys(self) -> KeysView[str]:
-        """Return the names."""
+        """Return the names.
+
+        Examples
+        --------
+        >>> list(nn.ParameterDict({"w": wg.ones(2), "b": wg.zeros(1)}).keys())
+        ['b', 'w']
+        """
         return self._keys.keys()
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """Return the pairs of name and value."""
+        """Return the pairs of name and value.
+
+        Examples
+        --------
+        >>> [(name, w.shape) for name, w in nn.ParameterDict({"w": wg.ones(2)}).items()]
+        [('w', torch.Size([2]))]
+        """
         return ((key, self[key]) for key in self._keys)
 
     def values(self) -> Iterable[Any]:
-        """Return the values."""
+        """Return the values.
+
+        Examples
+        --------
+        >>> [w.numel() for w in nn.ParameterDict({"w": wg.ones(2), "b": wg.zeros(1)}).values()]
+        [1, 2]
+        """
         return (self[key] for key in self._keys)
 
     def update(self, parameters: Any) -> None:
@@ -223,6 +290,13 @@ class ParameterDict(Module):
         ------
         TypeError: If `parameters` is neither.
         ValueError: If it holds something that is not a pair.
+
+        Examples
+        --------
+        >>> held = nn.ParameterDict({"w": 1.5})
+        >>> held.update({"w": 2.5, "b": 0.0})
+        >>> dict(held.items())
+        {'w': 2.5, 'b': 0.0}
         """
         pairs = pairs_of(parameters, "ParameterDict", "ParametersDict")
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):

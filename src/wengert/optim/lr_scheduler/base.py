@@ -84,15 +84,38 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of the schedule: all its attributes but the optimiser."""
+        """Return the state of the schedule: all its attributes but the optimiser.
+
+        Examples
+        --------
+        >>> optimizer = wg.optim.SGD([wg.ones(1)], lr=1.0)
+        >>> wg.optim.lr_scheduler.StepLR(optimizer, 2).state_dict()["step_size"]
+        2
+        """
         return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore a state that `state_dict` returned."""
+        """Restore a state that `state_dict` returned.
+
+        Examples
+        --------
+        >>> optimizer = wg.optim.SGD([wg.ones(1)], lr=1.0)
+        >>> schedule = wg.optim.lr_scheduler.StepLR(optimizer, 2)
+        >>> schedule.load_state_dict({"last_epoch": 7})
+        >>> schedule.last_epoch
+        7
+        """
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
-        """Return the learning rates that the last step set, one for each group."""
+        """Return the learning rates that the last step set, one for each group.
+
+        Examples
+        --------
+        >>> optimizer = wg.optim.SGD([wg.ones(1)], lr=1.0)
+        >>> wg.optim.lr_scheduler.StepLR(optimizer, 2).get_last_lr()
+        [1.0]
+        """
         return self._last_lr
 
     def get_lr(self) -> list[Any]:
@@ -105,6 +128,16 @@ class LRScheduler:
         Parameters
         ----------
         epoch : int, optional. The number of the step; deprecated, as in PyTorch.
+
+        Examples
+        --------
+        >>> schedule, rates = wg.optim.lr_scheduler.StepLR(optimizer, 2, gamma=0.1), []
+        >>> for epoch in range(4):
+        ...     rates += schedule.get_last_lr()
+        ...     optimizer.step()
+        ...     schedule.step()
+        >>> rates
+        [1.0, 1.0, 0.1, 0.1]
         """
         if self._step_count == 1:
             self._check_order()

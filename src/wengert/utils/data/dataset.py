@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from wengert.base.sections import fill_sections
 from wengert.ops.choice import randperm
+from wengert.ops.coerce import operands
 from wengert.ops.generator import Generator
 from wengert.types import Tensor
 
@@ -89,11 +90,12 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     Parameters
     ----------
-    *tensors : Tensor. With the same number of rows.
+    *tensors : Tensor. With the same number of rows; arrays and columns of tables become tensors.
 
     Raises
     ------
     AssertionError: If they differ; without any tensor it is a ValueError.
+    TypeError: If an argument is not a tensor or an array.
 
     Examples
     --------
@@ -105,10 +107,10 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def __init__(self, *tensors: Tensor) -> None:
         if not tensors:
             raise ValueError("TensorDataset() takes at least one tensor")
-        sizes = [tensor.size(0) for tensor in tensors]
+        self.tensors = tuple(operands(tensors, "TensorDataset"))
+        sizes = [tensor.size(0) for tensor in self.tensors]
         if len(set(sizes)) > 1:
             raise AssertionError(f"Size mismatch between tensors: they have {sizes} rows")
-        self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
