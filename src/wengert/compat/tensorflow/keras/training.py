@@ -470,7 +470,7 @@ class _Counted:
         self.tracker = _metrics.Mean(name="loss")
         self._losses: list[Any] = []
         self._factors: list[Any] = []
-        self._parts: list[Any] = []
+        self._parts: dict[str, Any] = {}
         self._watched: list[tuple[int, bool, Any]] = []
 
     def begin(self, outputs, y_pred) -> None:
@@ -491,7 +491,9 @@ class _Counted:
         loss, factors, *metrics = (self._for_each(given) for given in self._given)
         self._losses = [_losses.get(one) for one in loss]
         self._factors = [1.0 if one is None else one for one in factors]
-        self._parts = [_metrics.Mean(name=f"{name}_loss") for name in names if len(names) > 1]
+        given = [name for name, one in zip(names, self._losses, strict=True) if one is not None]
+        alone = len(given) < 2
+        self._parts = {} if alone else {n: _metrics.Mean(name=f"{n}_loss") for n in given}
         self._watched = [
             (place, weighted, _metric(one))
             for weighted, kinds in zip((False, True), metrics, strict=True)
@@ -510,7 +512,7 @@ class _Counted:
 
     def parts(self) -> list[Any]:
         """Return the means of the loss and of that of each output, and all metrics as one."""
-        return [self.tracker, *self._parts, *([self] if any(self._given[2:]) else [])]
+        return [self.tracker, *self._parts.values(), *([self] if any(self._given[2:]) else [])]
 
     @property
     def metrics(self) -> list[Any]:
@@ -549,7 +551,7 @@ class _Counted:
                 continue
             loss = _called(self._losses[place], target, predicted, amount)
             if self._parts:
-                self._parts[place].update_state(loss)
+                self._parts[self._names[place]].update_state(loss)
             factor = self._factors[place]
             found.append(loss if factor == 1.0 else loss * factor)
         return found
