@@ -27,7 +27,13 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
-from wengert.compat.tensorflow.archive import GROWING, WAITING, Resuming, read_archive, write_archive
+from wengert.compat.tensorflow.archive import (
+    GROWING,
+    WAITING,
+    Resuming,
+    read_archive,
+    write_archive,
+)
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
 from wengert.compat.tensorflow.variable import Variable
