@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
+from wengert.compat.tensorflow import examples
 from wengert.compat.tensorflow.archive import (
     GROWING,
     WAITING,
@@ -36,6 +37,7 @@ from wengert.compat.tensorflow.archive import (
 )
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
+from wengert.compat.tensorflow.examples import *  # noqa: F403
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.words import completed, refusal
 
@@ -491,4 +493,4 @@ def load_variable(ckpt_dir_or_file, name: str) -> Any:
     return _Reader(ckpt_dir_or_file).get_tensor(name)
 
 
-__all__ = completed(globals(), without="children graph_of")
+__all__ = completed(globals(), " ".join(examples.__all__), "children graph_of")
