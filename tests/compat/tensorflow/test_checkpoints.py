@@ -106,6 +106,28 @@ def test_modules_lists_and_dicts_are_walked(tmp_path):
     status.assert_consumed()
 
 
+def test_lists_and_dicts_that_grow_after_restoring_get_their_values(tmp_path):
+    kept = {"a": [tf.Variable(1.0), tf.Variable(2.0)], "b": tf.Variable(3.0)}
+    path = tf.train.Checkpoint(held=kept, own=[tf.Variable(4.0), tf.Variable(5.0)]).save(
+        tmp_path / "c"
+    )
+    first = tf.Variable(0.0)
+    checkpoint = tf.train.Checkpoint(own=[first])
+    status = checkpoint.restore(path)
+    assert float(first) == 4.0
+    first.assign(9.0)
+    checkpoint.own.append(tf.Variable(0.0))
+    assert [float(v) for v in checkpoint.own] == [9.0, 5.0]  # each is restored once
+    checkpoint.held = {}
+    checkpoint.held["b"] = tf.Variable(0.0)
+    checkpoint.held["a"] = []
+    checkpoint.held["a"] += [tf.Variable(0.0)]
+    checkpoint.held["a"].insert(1, tf.Variable(0.0))
+    assert [float(v) for v in checkpoint.held["a"]] == [1.0, 2.0]
+    assert float(checkpoint.held["b"]) == 3.0
+    status.assert_consumed()
+
+
 def test_a_folder_by_another_name_keeps_what_was_just_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder in ("./kept", "kept/", "kept"):

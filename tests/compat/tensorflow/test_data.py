@@ -228,3 +228,57 @@ def test_shuffled_elements_come_in_the_order_of_tensorflow():
     assert orders(tf.data.Dataset.random(seed=4).take(2), 2) == [[3004760025, 2982476881]] * 2
     other = tf.data.Dataset.random(seed=4, rerandomize_each_iteration=True).take(2)
     assert orders(other, 2) == [[1522362835, 723421984], [421822199, 3471736299]]
+
+
+def test_elements_of_files_and_buckets(tmp_path):
+    dataset = tf.data.Dataset.from_tensor_slices({"x": [[1.0], [2.0]], "s": ["ab", ""]})
+    dataset.save(tmp_path / "saved")
+    read = list(tf.data.Dataset.load(tmp_path / "saved"))
+    assert [(e["x"].numpy().tolist(), e["s"].numpy()) for e in read] == [
+        ([1.0], b"ab"),
+        ([2.0], b""),
+    ]
+    made = []
+    kept = tf.data.Dataset.range(2).map(lambda x: made.append(0) or x).snapshot(tmp_path / "kept")
+    for _ in range(2):
+        assert [int(x) for x in kept] == [0, 1]
+    assert len(made) == 2
+    for name in "ba":
+        (tmp_path / f"{name}.txt").write_text("")
+    found = tf.data.Dataset.list_files(str(tmp_path / "*.txt"), shuffle=False)
+    assert [one.numpy()[-5:] for one in found] == [b"a.txt", b"b.txt"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="No files matched"):
+        tf.data.Dataset.list_files(str(tmp_path / "*.csv"))
+    rows = tf.data.Dataset.range(1, 8).map(lambda n: tf.fill([n], n))
+    batches = rows.bucket_by_sequence_length(lambda x: tf.shape(x)[0], [3, 5], [2, 2, 2])
+    assert [x.shape.as_list() for x in batches] == [[2, 2], [2, 4], [2, 6], [1, 7]]
+    assert [int(x) for x in tf.data.Dataset.counter(3, 2).take(2)] == [3, 5]
+
+
+def test_classes_that_are_resampled_occur_as_often_as_asked_for():
+    dataset = tf.data.Dataset.range(500).map(lambda x: tf.cast(x % 10 == 0, tf.int32))
+    for initial in (None, [0.9, 0.1]):
+        found = [int(c) for c, _ in dataset.rejection_resample(lambda x: x, [0.5, 0.5], initial, 3)]
+        assert 0.4 < np.mean(found) < 0.6
+        assert sum(found) > 40
+
+
+def test_a_generator_yields_what_its_signature_says():
+    spec = tf.TensorSpec((None, 2), tf.float32)
+    dataset = tf.data.Dataset.from_generator(
+        lambda: iter([np.zeros((3, 2)), np.zeros((2, 3))]), output_signature=spec
+    )
+    assert dataset.element_spec == spec
+    elements = iter(dataset)
+    assert next(elements).dtype == "float32"
+    with pytest.raises(tf.errors.InvalidArgumentError, match="was expected"):
+        next(elements)
+
+
+def test_optional_elements():
+    iterator = iter(tf.data.Dataset.range(1))
+    first, second = (iterator.get_next_as_optional() for _ in range(2))
+    assert int(first.get_value()) == 0
+    assert not second.has_value()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not have a value"):
+        second.get_value()

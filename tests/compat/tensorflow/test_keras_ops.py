@@ -96,3 +96,103 @@ def test_cross_entropies_take_double_precision():
     found = ops.binary_crossentropy(np.array([1.0, 0.0]), np.array([0.9, 0.2]))
     np.testing.assert_allclose(found, -np.log([0.9, 0.8]), atol=2e-7)
     assert found.dtype == tf.float64
+
+
+FOUR = np.arange(2 * 5 * 4 * 2, dtype=np.float32).reshape(2, 5, 4, 2) % 7
+
+
+@pytest.mark.parametrize("padding", ["valid", "same"])
+def test_convolutions_are_those_of_layers(padding):
+    layers = keras.layers
+    for layer, call in (
+        (layers.Conv2D(3, 2, 2, padding), lambda x, k, *_: ops.conv(x, k, 2, padding)),
+        (
+            layers.Conv2DTranspose(3, 3, 2, padding, output_padding=1),
+            lambda x, k, *_: ops.conv_transpose(x, k, 2, padding, 1),
+        ),
+        (
+            layers.DepthwiseConv2D(2, 1, padding),
+            lambda x, k, *_: ops.depthwise_conv(x, k, 1, padding),
+        ),
+        (
+            layers.SeparableConv2D(3, 2, 1, padding),
+            lambda x, k, p, *_: ops.separable_conv(x, k, p, 1, padding),
+        ),
+        (layers.MaxPooling2D(2, 1, padding), lambda x: ops.max_pool(x, 2, 1, padding)),
+        (
+            layers.AveragePooling2D(2, None, padding),
+            lambda x: ops.average_pool(x, 2, None, padding),
+        ),
+    ):
+        wanted = layer(FOUR)
+        np.testing.assert_allclose(call(FOUR, *layer.get_weights()), wanted, rtol=1e-5, atol=1e-5)
+    first = np.moveaxis(FOUR, -1, 1)
+    kernel = np.ones((2, 2, 2, 3), np.float32)
+    found = ops.conv(first, kernel, padding=padding, data_format="channels_first")
+    np.testing.assert_allclose(
+        np.moveaxis(found.numpy(), 1, -1), ops.conv(FOUR, kernel, 1, padding)
+    )
+
+
+def test_parts_of_networks():
+    layer = keras.layers.LayerNormalization(axis=(1, 2), gamma_initializer="ones")
+    wanted = layer(FOUR)
+    np.testing.assert_allclose(
+        ops.layer_normalization(FOUR, np.ones((5, 4)), axis=(1, 2), epsilon=1e-3), wanted, atol=1e-5
+    )
+    np.testing.assert_allclose(
+        ops.rms_normalization(X, epsilon=0.0),
+        X / np.sqrt((X**2).mean(-1, keepdims=True)),
+        rtol=1e-6,
+    )
+    np.testing.assert_allclose(
+        ops.normalize(X, order=1).numpy().__abs__().sum(-1), [1, 1], rtol=1e-6
+    )
+    q = FOUR[..., None, :].reshape(2, 20, 1, 2)
+    weights = np.tril(np.ones((20, 20))) * np.exp(q[:, :, 0] @ q[:, :, 0].swapaxes(1, 2) / 2**0.5)
+    wanted = weights / weights.sum(-1, keepdims=True) @ q[:, :, 0]
+    found = ops.dot_product_attention(q, q, q, is_causal=True)
+    np.testing.assert_allclose(found[:, :, 0], wanted, rtol=1e-4)
+    np.testing.assert_array_equal(ops.multi_hot([[0, 2], [1, 1]], 3), [[1, 0, 1], [0, 1, 0]])
+    np.testing.assert_allclose(ops.sparsemax([1.0, 0.5, -1.0]), [0.75, 0.25, 0.0])
+    np.testing.assert_array_equal(ops.sparse_plus([-2.0, 0.0, 3.0]), [0.0, 0.25, 3.0])
+
+
+def test_arrays_and_transforms():
+    values, places, counts = ops.unique([3, 1, 3], return_inverse=True, return_counts=True)
+    assert [x.numpy().tolist() for x in (values, places, counts)] == [[1, 3], [1, 0, 1], [1, 2]]
+    np.testing.assert_array_equal(ops.unique([3, 1, 3], size=4), [1, 3, 0, 0])
+    np.testing.assert_array_equal(ops.slice_update([1, 2, 3, 4], [1], [8, 9]), [1, 8, 9, 4])
+    np.testing.assert_array_equal(ops.associative_scan(lambda a, b: a + b, WHOLE), [3, 4, 6])
+    result, slope = ops.jvp(lambda a, b: a * b, (2.0, 3.0), (1.0, 0.5))
+    assert (float(result), float(slope)) == (6.0, 4.0)
+    assert int(ops.switch(7, [lambda x: x, lambda x: -x], tf.constant(2))) == -2
+    spectrum = np.fft.rfft(X, 4)
+    real, imag = ops.rfft(X, 4)
+    np.testing.assert_allclose(real.numpy() + 1j * imag.numpy(), spectrum, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(ops.irfft((real, imag), 4)[:, :3], X, atol=1e-6)
+    np.testing.assert_allclose(ops.cdist(X, X)[0], [0, np.linalg.norm(X[0] - X[1])], rtol=1e-6)
+    lower = np.linalg.cholesky(X @ X.T)
+    np.testing.assert_allclose(ops.cholesky_inverse(lower), np.linalg.inv(X @ X.T), rtol=1e-4)
+    np.testing.assert_allclose(ops.hanning(5), np.hanning(5), atol=1e-7)
+
+
+def test_images():
+    image = ops.image
+    patches = image.extract_patches(FOUR, 2)
+    np.testing.assert_array_equal(patches[1, 1, 1], FOUR[1, 2:4, 2:4].ravel())
+    padded = image.pad_images(FOUR, 1, 2, target_height=8, target_width=7)
+    np.testing.assert_array_equal(padded, np.pad(FOUR, ((0, 0), (1, 2), (2, 1), (0, 0))))
+    cropped = image.crop_images(padded, 1, 2, bottom_cropping=2, right_cropping=1)
+    np.testing.assert_array_equal(cropped, FOUR)
+    with pytest.raises(ValueError, match="exactly two"):
+        image.pad_images(FOUR, 1)
+    places = [[0.5, 2.0, -1.0], [1.0, 0.25, 1.0]]
+    found = image.map_coordinates(FOUR[0, :, :, 0], places, 1, fill_value=-3.0)
+    half = FOUR[0, :2, 1, 0].mean()
+    quarter = 0.75 * FOUR[0, 2, 0, 0] + 0.25 * FOUR[0, 2, 1, 0]
+    np.testing.assert_allclose(found, [half, quarter, -3.0], rtol=1e-6)
+    whole = image.resize(FOUR.astype(np.uint8), (3, 3))
+    assert whole.dtype == "uint8"
+    np.testing.assert_array_equal(whole, np.round(image.resize(FOUR, (3, 3)).numpy()))
+    assert image.gaussian_blur(FOUR[0]).shape == (5, 4, 2)

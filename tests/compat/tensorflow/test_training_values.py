@@ -54,6 +54,21 @@ def test_a_model_of_several_outputs_has_a_loss_and_metrics_for_each():
     assert [value for (value,) in history.values()] == pytest.approx(list(wanted.values()))
 
 
+def test_outputs_without_a_loss_are_not_reported():
+    x = keras.Input((1,))
+    outputs = [keras.layers.Dense(1, kernel_initializer="ones", name=n)(x) for n in "abc"]
+    for losses, keys in (
+        ([None, "mse", None], {"loss"}),
+        (["mse", None, "mse"], {"loss", "a_loss", "c_loss"}),
+    ):
+        model = keras.Model(x, outputs)
+        model.compile("sgd", losses)
+        found = model.evaluate(X, [X, X, 2 * X], verbose=0, return_dict=True)
+        assert set(found) == keys
+    values = model.evaluate(X, [X, X, 2 * X], verbose=0)
+    assert len(values) == len(model.metrics_names) == 3
+
+
 def test_an_epoch_of_some_steps_begins_where_the_one_before_ended():
     data = tf.data.Dataset.from_tensor_slices((X, np.zeros((4, 1), np.float32))).batch(1)
     model = line()

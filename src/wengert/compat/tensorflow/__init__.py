@@ -56,8 +56,8 @@ newaxis = None
 NotDifferentiable = globals()["no_gradient"]
 
 _NAMES = """
-    bitwise config data debugging distribute dtypes image initializers keras linalg math nn
-    random saved_model signal sparse strings test train
+    bitwise config data debugging distribute dtypes image initializers io keras linalg lookup
+    math nn random saved_model signal sparse strings test train
     """
 _MODULES = frozenset(_NAMES.split())
 _LATER = homes_of(

@@ -9,11 +9,13 @@ once it is complete.
 NOTE [restoring later]
 A checkpoint may be restored before layers have created their weights. Values that have no match yet
 are kept in a table by owner, and restoring is retried when the owner gets an attribute or is built.
-In programs without checkpoints the table is empty, and costs one look-up.
+In programs without checkpoints the table is empty, and costs one look-up. Lists and dicts that lack
+parts are replaced by ones that retry when they grow.
 """
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
@@ -44,6 +46,29 @@ class Resuming:
         object.__setattr__(self, name, value)
         if WAITING:
             resume(self)
+
+
+def _growing(kind: Any, names: str) -> Any:
+    """Return a list or dict class whose methods of these names retry what waits for new parts."""
+
+    def retrying(method) -> Any:
+        @functools.wraps(method)
+        def grow(self, *args, **kwargs) -> Any:
+            result = method(self, *args, **kwargs)
+            resume(self)
+            return result
+
+        return grow
+
+    methods = {name: retrying(getattr(kind, name)) for name in names.split()}
+    return type(kind.__name__, (kind,), {**methods, "__hash__": object.__hash__})
+
+
+GROWING = {
+    list: _growing(list, "append extend insert __iadd__ __setitem__"),
+    dict: _growing(dict, "update setdefault __ior__ __setitem__"),
+}
+"""The classes whose objects can wait for their parts, by the class that they replace."""
 
 
 def coded(value, leaf: Callable[[Any, str], dict[str, Any]], path="") -> dict[str, Any]:

@@ -18,6 +18,14 @@ _ALIASES = {"half": "float16", "float": "float32", "double": "float64"}
 _PYTHON = {float: "float32", int: "int32", bool: "bool", complex: "complex128"}
 
 
+_NUMBERS = {
+    **{"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7},
+    **{"complex64": 8, "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "complex128": 18},
+    **{"float16": 19, "uint32": 22, "uint64": 23},
+}
+"""The numbers of types in TensorFlow's files."""
+
+
 class DType:
     """The dtype of a tensor; there is one object per type.
 
@@ -86,6 +94,11 @@ class DType:
     def is_numpy_compatible(self) -> bool:
         """Whether NumPy has the type."""
         return True
+
+    @property
+    def as_datatype_enum(self) -> int:
+        """The number of the type in TensorFlow's files."""
+        return _NUMBERS[self.name]
 
     @property
     def size(self) -> int:

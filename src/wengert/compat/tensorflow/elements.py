@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from wengert.compat.tensorflow.eager import is_text, labels_of
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions.drawing import own_stream
 from wengert.compat.tensorflow.functions.joining import stack
+from wengert.compat.tensorflow.functions.philox import Philox
 from wengert.utils._pytree import tree_leaves, tree_map
 
 
@@ -100,3 +103,65 @@ def for_leaves(given, many: int) -> list[Any]:
     if isinstance(given, tuple | dict):
         return leaves(given)
     return [given] * many
+
+
+def fitting(pair: list[Any]) -> None:
+    """Raise an error if a tensor does not have the shape that a signature gives."""
+    tensor, spec = pair
+    if not spec.shape.is_compatible_with(tensor.shape):
+        raise V.invalid(
+            f"TypeError: `generator` yielded an element of shape {tuple(tensor.shape)} where an "
+            f"element of shape {spec.shape} was expected."
+        )
+
+
+def frozen(value) -> Any:
+    """Return a tensor as an array that files can hold; strings become fixed-width ones."""
+    if not is_text(value):
+        return V.numbers_of(value)
+    array = value._payload
+    return np.asarray(array.tolist(), f"S{max(map(len, np.ravel(array)), default=1) + 1}")
+
+
+def thawed(array) -> Any:
+    """Return the tensor of an array of a file."""
+    return labels_of(array.astype(object)) if array.dtype.kind == "S" else V.constant_of(array)
+
+
+def lots(elements, size, whole_only=False) -> Iterator[list[Any]]:
+    """Yield lists of `size` elements, or of several sizes in turn; the last may be shorter."""
+    source, sizes = iter(elements), V.integers(size, "batch_size")
+    turns, wholes = itertools.cycle(sizes), itertools.cycle(sizes)
+    lots = iter(lambda: list(itertools.islice(source, next(turns))), [])
+    return filter(lambda lot: len(lot) == next(wholes), lots) if whole_only else lots
+
+
+def in_batches(count, batch_size, drop_remainder=False, *_, **kwargs) -> int | None:
+    """Return the number of batches."""
+    size = positive(batch_size, "BatchDatasetV2", "Batch size")
+    if count is None or count < 0:
+        return None if count is None else -1
+    whole: int = count // size if drop_remainder else -(-count // size)
+    return whole
+
+
+def in_windows(count, size, shift=None, stride=1, drop_remainder=False, name=None) -> Any:
+    """Return the number of windows."""
+    if count is None or count < 0:
+        return count
+    step = size if shift is None else shift
+    wide = (size - 1) * stride + 1
+    return max(0, (count - wide) // step + 1) if drop_remainder else -(-count // step)
+
+
+def draws(seed, varied) -> Callable[[], Philox]:
+    """Return a factory of streams, one per iteration, which differ if `varied`."""
+    begun = own_stream(seed)
+    seeds = begun.singles()
+
+    def begin() -> Philox:
+        if not varied:
+            return Philox(begun.key, begun.counter)
+        return Philox(next(seeds), next(seeds) << 64)
+
+    return begin

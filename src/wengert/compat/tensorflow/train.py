@@ -27,9 +27,17 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
-from wengert.compat.tensorflow.archive import WAITING, Resuming, read_archive, write_archive
+from wengert.compat.tensorflow import examples
+from wengert.compat.tensorflow.archive import (
+    GROWING,
+    WAITING,
+    Resuming,
+    read_archive,
+    write_archive,
+)
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
+from wengert.compat.tensorflow.examples import *  # noqa: F403
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.words import completed, refusal
 
@@ -42,6 +50,8 @@ _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched
 
 def _leads(value) -> bool:
     """Return whether an attribute may lead to variables."""
+    if type(value) in GROWING.values():
+        return True
     if isinstance(value, list | tuple):
         return any(_leads(part) for part in value)
     if isinstance(value, dict):
@@ -148,14 +158,25 @@ class _Restoration:
             return
         seen.add((id(owner), number))
         node = self.nodes[number]
-        if node["arrays"]:
+        if node["arrays"] and id(owner) not in self.bound:
             self._restore(owner, number)
+        self._keep_growing(owner, node["children"])
         own = children(owner)
         for name, child in own.items():
             if name in node["children"]:
                 self._walk(child, node["children"][name], seen)
         if any(name not in own for name in node["children"]) and hasattr(owner, "__dict__"):
             self._wait(owner, lambda: self._walk(owner, number, set()))
+
+    def _keep_growing(self, owner, places: dict[str, int]) -> None:
+        """Replace lists and dicts that lack parts by ones that notice when they get them."""
+        held: Any = owner if isinstance(owner, list | dict) else getattr(owner, "__dict__", {})
+        for key, value in list(enumerate(held) if isinstance(held, list) else held.items()):
+            number = places.get(str(key))
+            if number is not None and type(value) in GROWING:
+                kept = GROWING[type(value)](value)
+                if any(name not in children(kept) for name in self.nodes[number]["children"]):
+                    held[key] = kept
 
     def _restore(self, owner, number: int) -> None:
         node = self.nodes[number]
@@ -472,4 +493,4 @@ def load_variable(ckpt_dir_or_file, name: str) -> Any:
     return _Reader(ckpt_dir_or_file).get_tensor(name)
 
 
-__all__ = completed(globals(), without="children graph_of")
+__all__ = completed(globals(), " ".join(examples.__all__), "children graph_of")

@@ -34,14 +34,17 @@ _NOW = _gathered(
     keras.losses: Loss
     keras.metrics: Metric
     keras.models: Model Sequential
+    keras.policies: DTypePolicy
+    keras.symbols: KerasTensor=Symbol
+    environment: name_scope
     keras.optimizers: Optimizer
     keras.regularizers: Regularizer
     variable: Variable
     """,
     """
-    initializers keras.activations keras.callbacks keras.constraints keras.layers
-    keras.losses keras.metrics keras.models keras.optimizers keras.random keras.regularizers
-    keras.saving keras.utils
+    initializers keras.activations keras.callbacks keras.config keras.constraints keras.layers
+    keras.losses keras.metrics keras.mixed_precision keras.models keras.optimizers keras.random
+    keras.regularizers keras.saving keras.tree keras.utils
     """,
 )
 __all__ = sorted([*_NOW, *_LATER])

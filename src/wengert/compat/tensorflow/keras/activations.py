@@ -43,6 +43,10 @@ _celu, _glu, _hard_shrink = (_native("Elu", f) for f in (_F.celu, _F.glu, _F.har
 _hard_silu, _hard_tanh = _native("Relu6", _F.hardswish), _native("Relu6", _F.hardtanh)
 _soft_shrink, _tanh_shrink = _native("Relu", _F.softshrink), _native("Tanh", _F.tanhshrink)
 _squareplus = _native("Sqrt", lambda x: (x + wg.sqrt(x * x + 4.0)) / 2.0)
+_sparse_sigmoid = _native("Relu", lambda x: wg.clamp((x + 1.0) / 2.0, 0.0, 1.0))
+_sparse_plus = _native(
+    "Relu", lambda x: wg.where(wg.ge(x, 1.0), x, wg.square(wg.relu(x + 1.0)) / 4.0)
+)
 
 
 of_rows(
@@ -66,6 +70,8 @@ of_rows(
     softplus | =_math.softplus
     soft_shrink | =_soft_shrink
     softsign | =_math.softsign
+    sparse_plus | =_sparse_plus
+    sparse_sigmoid | =_sparse_sigmoid
     squareplus | =_squareplus
     tanh | =_math.tanh
     tanh_shrink | =_tanh_shrink
@@ -117,6 +123,38 @@ def leaky_relu(x, negative_slope=0.2) -> Any:
     [-0.2  2. ]
     """
     return _nn.leaky_relu(x, negative_slope)
+
+
+def threshold(x, threshold, default_value) -> Any:
+    """Return x where it is above a threshold, else another value.
+
+    Examples
+    --------
+    >>> print(tf.keras.activations.threshold([1.0, 3.0], 2.0, 0.0).numpy())
+    [0. 3.]
+    """
+    return computed("Relu", wg.nn.functional.threshold, tensor_of(x), threshold, default_value)
+
+
+def sparsemax(x, axis=-1) -> Any:
+    """Return the nearest point with coordinates that are not negative and sum to 1.
+
+    Examples
+    --------
+    >>> print(tf.keras.activations.sparsemax([1.0, 0.5, -1.0]).numpy())
+    [0.75 0.25 0.  ]
+    """
+
+    def nearest(x) -> Any:
+        rows = wg.movedim(x, axis, -1)
+        ordered = wg.sort(rows, -1, True).values
+        many = wg.arange(1, rows.shape[-1] + 1, dtype=x.dtype)
+        sums = wg.cumsum(ordered, -1) - 1.0
+        support = wg.sum(wg.gt(many * ordered, sums), -1, True)
+        level = wg.gather(sums, -1, support - 1) / support.to(x.dtype)
+        return wg.movedim(wg.relu(rows - level), -1, axis)
+
+    return computed("Relu", nearest, tensor_of(x))
 
 
 def gelu(x, approximate=False) -> Any:

@@ -230,7 +230,7 @@ class MultiHeadAttention(Seeded):
                 held[key] = type(start).from_config(start.get_config())
         bias = axes if self.use_bias else None
         held |= {"equation": equation, "output_shape": shape, "bias_axes": bias}
-        return EinsumDense(**held, name=name, dtype=self.dtype)
+        return EinsumDense(**held, name=name, dtype=self.dtype_policy)
 
     def compute_mask(self, inputs, mask=None) -> Any:
         """Return the mask of the queries."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from wengert.compat.tensorflow.keras import activations
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.weights import COMPUTED
 from wengert.compat.tensorflow.words import refusal
 
 
@@ -72,7 +74,7 @@ class Weighted(Layer):
 
     def call(self, inputs) -> Any:
         if not inputs.dtype.is_floating:
-            inputs = operations.cast(inputs, str(self._kind))
+            inputs = operations.cast(inputs, self.compute_dtype)
         result = self._product(inputs)
         if self.bias is not None:
             result = operations.add(result, self.bias)
@@ -281,6 +283,23 @@ _mean_of_steps: Any = globals()["GlobalAveragePooling1D"]
 _mean_of_steps.call, _mean_of_steps.compute_mask = _seen_mean, lambda self, inputs, mask=None: None
 
 
+def in_float32(call) -> Any:
+    """Decorate a method to compute in float32 if its input is of 16 bits."""
+
+    @functools.wraps(call)
+    def widened(self, inputs, *args, **kwargs) -> Any:
+        if inputs.dtype.size > 2:
+            return call(self, inputs, *args, **kwargs)
+        token = COMPUTED.set(None)
+        try:
+            result = call(self, operations.cast(inputs, "float32"), *args, **kwargs)
+        finally:
+            COMPUTED.reset(token)
+        return operations.cast(result, inputs.dtype)
+
+    return widened
+
+
 @settings("axis=-1, epsilon=1e-3, center=True, scale=True, {beta gamma = zeros ones}")
 class Normalizing(Layer):
     """Base class for layers that normalize to mean 0 and variance 1."""
@@ -344,6 +363,7 @@ class BatchNormalization(Normalizing):
         self.moving_mean = self._weight("moving_mean", size, trainable=False)
         self.moving_variance = self._weight("moving_variance", size, trainable=False)
 
+    @in_float32
     def call(self, inputs, training=False, mask=None) -> Any:
         if not training or not self.trainable:
             return self._scaled(inputs, self.moving_mean, self.moving_variance)
@@ -381,6 +401,7 @@ class LayerNormalization(Normalizing):
     [[-1.  1.]]
     """
 
+    @in_float32
     def call(self, inputs) -> Any:
         axes = self._axes(len(inputs.shape))
         return self._scaled(inputs, *nn.moments(inputs, axes, keepdims=True))
@@ -441,8 +462,10 @@ class Normalization(Layer):
         width = np.maximum(np.sqrt(self.variance), self._kind.type(1e-7))
         x = operations.cast(inputs, str(self._kind))
         if self.invert:
-            return operations.add(operations.multiply(x, width), self.mean)
-        return operations.divide(operations.subtract(x, self.mean), width)
+            x = operations.add(operations.multiply(x, width), self.mean)
+        else:
+            x = operations.divide(operations.subtract(x, self.mean), width)
+        return operations.cast(x, self.compute_dtype)
 
 
 @settings("units")

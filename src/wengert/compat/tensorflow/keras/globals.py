@@ -16,6 +16,17 @@ _EPSILON, _FLOATX = Setting(1e-7), Setting("float32")
 _COUNTS: dict[str, int] = {}
 
 
+def backend() -> str:
+    """Return the name of Keras's backend that the idiom follows.
+
+    Examples
+    --------
+    >>> tf.keras.config.backend()
+    'tensorflow'
+    """
+    return "tensorflow"
+
+
 def epsilon() -> float:
     """Return the small constant that bounds logarithms and quotients.
 

@@ -22,15 +22,15 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import initializers, nest
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, register_keras_serializable
-from wengert.compat.tensorflow.eager import is_text, labels_of
+from wengert.compat.tensorflow.eager import Tensor, is_text, labels_of
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, normals
 from wengert.compat.tensorflow.functions.normalisation import dropout
 from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
-from wengert.compat.tensorflow.keras import constraints, regularizers
+from wengert.compat.tensorflow.keras import constraints, policies, regularizers
 from wengert.compat.tensorflow.keras.globals import float_type, name_for
 from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.keras.symbols import OPERATORS, Symbol, symbolic
-from wengert.compat.tensorflow.keras.weights import Weight
+from wengert.compat.tensorflow.keras.weights import COMPUTED, Weight
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
@@ -107,7 +107,9 @@ class Layer(Configured):
     ) -> None:
         self.name = name or name_for(type(self).__name__)
         self._trainable = bool(trainable)
-        self._kind = float_type(dtype)
+        self.dtype_policy = policies.get(dtype)
+        self._kind = float_type(self.dtype_policy.variable_dtype)
+        self._computed = float_type(self.dtype_policy.compute_dtype)
         self._activity = regularizers.get(activity_regularizer)
         shape = kwargs.pop("input_shape", None)
         if "input_dim" in kwargs:
@@ -336,9 +338,13 @@ class Layer(Configured):
         masks = _masks(first)
         if masks is not None and _asks_for("mask", kind):
             kwargs.setdefault("mask", masks)
-        args = (_entered(args[0], self._kind), *args[1:]) if args else args
+        kwargs = {name: _array(value, self._computed) for name, value in kwargs.items()}
+        if args:
+            others = [_array(value, self._computed) for value in args[1:]]
+            args = (_entered(args[0], self._computed), *others)
         self._build_for(args)
         token = _TRAINING.set(training)
+        kinds = COMPUTED.set(None if self._computed == self._kind else self._computed)
         try:
             if outer is None:
                 for layer in self._flatten_layers():
@@ -348,6 +354,7 @@ class Layer(Configured):
             result = self.call(*args, **kwargs)
         finally:
             _TRAINING.reset(token)
+            COMPUTED.reset(kinds)
         if self._activity is not None:
             self.add_loss(
                 [self._activity(part) / (part.shape or [1])[0] for part in nest.flatten(result)]
@@ -428,9 +435,16 @@ class Layer(Configured):
         """The dtype of the weights."""
         return str(self._kind)
 
+    variable_dtype = dtype
+
+    @property
+    def compute_dtype(self) -> str:
+        """The dtype that inputs and weights are cast to."""
+        return str(self._computed)
+
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that create an equal layer."""
-        own = {"name": self.name, "trainable": self.trainable, "dtype": str(self._kind)}
+        own = {"name": self.name, "trainable": self.trainable, "dtype": self.dtype_policy.name}
         return {**super().get_config(), **own}
 
     def get_build_config(self) -> dict[str, Any] | None:
@@ -494,6 +508,11 @@ def _found(value) -> Iterator[Any]:
     elif isinstance(value, dict):
         for part in value.values():
             yield from _found(part)
+
+
+def _array(value, kind) -> Any:
+    """Convert an argument after the first, if it is an array or a tensor, as the first."""
+    return _entered(value, kind) if isinstance(value, np.ndarray | Tensor) else value
 
 
 def _entered(value, kind) -> Any:

@@ -88,9 +88,9 @@ class Rescaling(Layer):
     """
 
     def call(self, inputs) -> Any:
-        x = made(converted(tensor_of(inputs), self._kind))
-        scaled = operations.multiply(x, np.asarray(self.scale, self._kind))
-        return operations.add(scaled, np.asarray(self.offset, self._kind))
+        x = made(converted(tensor_of(inputs), self._computed))
+        scaled = operations.multiply(x, np.asarray(self.scale, self._computed))
+        return operations.add(scaled, np.asarray(self.offset, self._computed))
 
 
 @settings("input_dim, output_dim, {embeddings = uniform}, mask_zero=False")

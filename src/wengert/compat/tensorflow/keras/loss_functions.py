@@ -23,9 +23,9 @@ _F = wg.nn.functional
 def both(y_true, y_pred) -> tuple[Any, Any]:
     """Return targets and predictions in the dtype of the predictions."""
     p = tensor_of(y_pred)
-    if not is_floating(p):
-        p = converted(p, float_type())
     y = converted(tensor_of(y_true), p._payload.dtype)
+    if not is_floating(p):
+        y, p = (converted(x, float_type()) for x in (y, p))
     return same_rank(y, p)
 
 

@@ -292,7 +292,7 @@ class Model(Trainer, Layer):
         self,
         line_length: int | None = None,
         positions=None,
-        print_fn=print,
+        print_fn=None,
         expand_nested=False,
         show_trainable=False,
         layer_range=None,
@@ -303,13 +303,13 @@ class Model(Trainer, Layer):
         ----------
         line_length : int, optional. The width; at most that of the terminal by default.
         positions : sequence of float, optional. Where columns end, as parts of the width.
-        print_fn : callable. Called with the text.
+        print_fn : callable, optional. Called with the text, in place of ``print``.
         expand_nested : bool. Whether to list the layers of inner models, too.
         show_trainable : bool. Whether to show which layers are trained.
         layer_range: Not offered.
         """
         text = summary_of(self, line_length, positions, expand_nested, show_trainable)
-        (print if print_fn is None else print_fn)(text)
+        print(text, end="") if print_fn is None else print_fn(text)
 
 
 class Sequential(Model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -66,10 +67,11 @@ def of_families(namespace: dict[str, Any], text: str, **modules: Any) -> None:
     """Make the functions of rows, ``(parameters): name=function module.name ...``.
 
     Each calls a function of the module with the parameters in this order, by its own name or
-    another. Arguments may be symbols of functional models.
+    another. Arguments may be symbols of functional models. A line that ends with a comma goes on in
+    the next one.
     """
     known = namespace | modules
-    for parameters, functions in rows_of(text):
+    for parameters, functions in rows_of(re.sub(r",\n +", ", ", text)):
         for each in functions:
             name, _, path = each.rpartition("=")
             first, *rest = path.split(".")

@@ -13,6 +13,7 @@ order. Symbols of functional models are operands as well (NOTE [symbols of Keras
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,19 +27,20 @@ from wengert.compat.tensorflow import operations as tf
 from wengert.compat.tensorflow.control import cond as cond
 from wengert.compat.tensorflow.custom import custom_gradient as custom_gradient
 from wengert.compat.tensorflow.functions.values import computed, dtype_of, tensor_of
-from wengert.compat.tensorflow.keras import activations, backend, symbols
+from wengert.compat.tensorflow.keras import activations, backend, composed, image_ops, symbols
 from wengert.compat.tensorflow.keras.globals import floatx
 from wengert.compat.tensorflow.keras.operands import none, of_families, one, promoted, several, two
 from wengert.compat.tensorflow.words import completed
 
 _UNARY = """
     abs absolute all amax amin angle any append argmax argmin argpartition argsort array_split
-    bincount clip conj conjugate copy count_nonzero cumprod cumsum diag diagflat diagonal diff
-    digitize dsplit expand_dims flip fliplr flipud full_like histogram hsplit imag isfinite isinf
-    isnan isneginf isposinf isreal logical_not max min moveaxis nan_to_num nanargmax nanargmin
-    nancumprod nancumsum nanmax nanmin nanprod nansum negative nonzero ones_like pad prod ptp ravel
-    real repeat reshape roll rot90 round searchsorted sign signbit sort split square squeeze
-    sum swapaxes take take_along_axis tile trace transpose tril triu vander vsplit zeros_like
+    bincount bitwise_invert bitwise_not clip conj conjugate copy count_nonzero cumprod cumsum diag
+    diagflat diagonal diff digitize dsplit empty_like expand_dims flip fliplr flipud full_like
+    histogram hsplit imag isfinite isinf isnan isneginf isposinf isreal logical_not max min moveaxis
+    nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmin nanprod nansum negative
+    nonzero ones_like pad prod ptp ravel real repeat reshape roll rot90 round searchsorted sign
+    signbit sort split square squeeze sum swapaxes take take_along_axis tile trace transpose tril
+    triu unravel_index vander vsplit zeros_like
 """
 """Functions of an array, and possibly of others that are not promoted with it."""
 _FLOATING = """
@@ -49,9 +51,10 @@ _FLOATING = """
 """
 """Those whose results are floats."""
 _BINARY = """
-    add allclose cross dot equal floor_divide fmax fmin fmod gcd greater greater_equal inner isclose
-    isin kron lcm less less_equal logical_and logical_or logical_xor matmul maximum minimum mod
-    multiply not_equal outer power subtract tensordot vdot
+    add allclose bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor cross dot
+    equal floor_divide fmax fmin fmod gcd greater greater_equal inner isclose isin kron lcm ldexp
+    left_shift less less_equal logical_and logical_or logical_xor matmul maximum minimum mod
+    multiply not_equal outer power right_shift subtract tensordot vdot
 """
 """Functions of two arrays."""
 _BINARY_FLOATING = """
@@ -180,8 +183,33 @@ def _segments(reduce: Callable[..., Any]) -> Callable[..., Any]:
     return reduced
 
 
+def _depth_to_space(x, block_size, data_format) -> Any:
+    """Return blocks of positions for the channels."""
+    return nn.depth_to_space(x, block_size, _FORMATS[data_format])
+
+
+def _space_to_depth(x, block_size, data_format) -> Any:
+    """Return channels for blocks of positions."""
+    return nn.space_to_depth(x, block_size, _FORMATS[data_format])
+
+
+_FORMATS = {"channels_first": "NCHW", "channels_last": "NHWC"}
+
+
+def _empty(shape, dtype) -> Any:
+    """Return zeros."""
+    return tf.zeros(shape, dtype or floatx())
+
+
+def switch(index, branches, *operands) -> Any:
+    """Call the branch of this number; the number is clipped to those that there are."""
+    return composed.switch(index, branches, operands)
+
+
 _segment_sum = _segments(math.unsorted_segment_sum)
 _segment_max = _segments(math.unsorted_segment_max)
+_segment_min = _segments(math.unsorted_segment_min)
+_segment_prod = _segments(math.unsorted_segment_prod)
 
 
 def _convert_to_numpy(x) -> Any:
@@ -199,7 +227,51 @@ def einsum(subscripts: str, *operands, **kwargs) -> Any:
 of_families(
     globals(),
     """
+    (inputs, output_size, data_format=None): composed.adaptive_average_pool
+        composed.adaptive_max_pool
     (start, stop=None, step=None, dtype=None): arange=backend._arange
+    (f, elems, reverse=False, axis=0): composed.associative_scan
+    (inputs, pool_size, strides=None, padding='valid', data_format=None): composed.average_pool
+        composed.max_pool
+    (x): composed.bartlett composed.blackman composed.fft composed.fft2 composed.hamming
+        composed.hanning composed.ifft2 composed.lu_factor activations.sparse_plus
+        activations.sparse_sigmoid composed.view_as_complex composed.view_as_real
+    (x, beta): composed.kaiser
+    (x, y): composed.cdist
+    (x, upper=False): composed.cholesky_inverse
+    (inputs, kernel, strides=1, padding='valid', data_format=None, dilation_rate=1): composed.conv
+        composed.depthwise_conv
+    (inputs, kernel, strides=1, padding='valid', output_padding=None, data_format=None,
+        dilation_rate=1): composed.conv_transpose
+    (target, output, target_length, output_length, mask_index=0): composed.ctc_loss
+    (x, block_size, data_format='channels_last'): depth_to_space=_depth_to_space
+        space_to_depth=_space_to_depth
+    (x1, x2): math.divide_no_nan
+    (query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
+        attn_logits_soft_cap=None): composed.dot_product_attention
+    (shape, dtype=None): empty=_empty
+    (x, sequence_length, sequence_stride): composed.extract_sequences
+    (x, output_size, kernel_size, dilation=1, padding=0, stride=1): composed.fold
+    (x, key): composed.get_item
+    (x, fft_length=None): composed.irfft composed.rfft
+    (fun, primals, tangents, has_aux=False): composed.jvp
+    (x, gamma=None, beta=None, axis=-1, epsilon=None): composed.layer_normalization
+    (x, tol=None): linalg.matrix_rank
+    (inputs, num_classes=None, axis=-1, dtype=None, sparse=False): composed.multi_hot
+    (x, axis=-1, order=2, epsilon=None): composed.normalize
+    (abs_, angle): composed.polar
+    (x1, x2, max_val): composed.psnr
+    (x, scale=None, axis=-1, epsilon=None): composed.rms_normalization
+    (condlist, choicelist, default=0): composed.select
+    (inputs, depthwise_kernel, pointwise_kernel, strides=1, padding='valid', data_format=None,
+        dilation_rate=1): composed.separable_conv
+    (inputs, start_indices, updates): composed.slice_update
+    (x, axis=-1): activations.sparsemax
+    (x, threshold, default_value): activations.threshold
+    (x, kernel_size, dilation=1, padding=0, stride=1): composed.unfold
+    (x, sorted=True, return_index=False, return_inverse=False, return_counts=False, axis=None,
+        size=None, fill_value=None): composed.unique
+    (x, dtype=None): composed.view
     (x, dtype=None): array=conversion.convert_to_tensor conversion.convert_to_tensor
     (x, mean, variance, axis, offset=None, scale=None, epsilon=0.001):
         batch_normalization=_batch_normalization
@@ -231,7 +303,7 @@ of_families(
     (inputs, indices, updates): scatter_update=tf.tensor_scatter_nd_update
     (f, init, xs=None, length=None, reverse=False, unroll=1): scan=_scan
     (data, segment_ids, num_segments=None, sorted=False): segment_max=_segment_max
-        segment_sum=_segment_sum
+        segment_min=_segment_min segment_prod=_segment_prod segment_sum=_segment_sum
     (inputs, start_indices, shape): tf.slice
     (a, b, lower=False): solve_triangular=linalg.triangular_solve
     (variable): conversion.stop_gradient
@@ -243,6 +315,7 @@ of_families(
     """,
     activations=activations,
     backend=backend,
+    composed=composed,
     control=control,
     conversion=conversion,
     linalg=linalg,
@@ -250,4 +323,8 @@ of_families(
 )
 
 
-__all__ = completed(globals(), "cond custom_gradient")
+image = image_ops
+numpy = sys.modules[__name__]
+"""Namespaces of Keras: those of networks and matrices are `tf.nn` and `tf.linalg` as well."""
+
+__all__ = completed(globals(), "cond custom_gradient image numpy")

@@ -205,6 +205,10 @@ class Optimizer(_Strict):
                 variable.assign(variable.constraint(variable))
         self._calls.assign_add(1)
 
+    def scale_loss(self, loss) -> Any:
+        """Return the loss times `loss_scale_factor`, by which `apply` divides gradients."""
+        return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
+
     def _due(self, given: list[Any]) -> bool:
         """Scale and accumulate gradients, in place; return whether it is time for a step."""
         scale, steps = self.loss_scale_factor, self.gradient_accumulation_steps
@@ -611,6 +615,85 @@ class Ftrl(Optimizer):
         most, ridge = self.l1_regularization_strength, 2 * self.l2_regularization_strength
         power, more = -self.learning_rate_power, 2 * self.l2_shrinkage_regularization_strength * w
         return w - updates.ftrl(g, w, state, lr, most, self.beta, ridge, power, more)
+
+
+class LossScaleOptimizer(Optimizer):
+    """Takes steps from the gradients of a loss times a number that depends on them.
+
+    Parameters
+    ----------
+    inner_optimizer : Optimizer. The optimizer that takes the steps.
+    initial_scale : float. The number at the start.
+    dynamic_growth_steps : int. The number of steps after which it doubles, if all gradients were
+        finite. Otherwise it halves, and no step is taken.
+
+    Examples
+    --------
+    >>> optimizer = tf.keras.optimizers.LossScaleOptimizer(tf.keras.optimizers.SGD(), 4.0)
+    >>> float(optimizer.scale_loss(tf.constant(0.5)))
+    2.0
+    """
+
+    def __init__(
+        self,
+        inner_optimizer,
+        initial_scale=2.0**15,
+        dynamic_growth_steps=2000,
+        name: str | None = None,
+        **kwargs,
+    ) -> None:
+        super().__init__(0.0, name=name, **kwargs)
+        self.inner_optimizer = inner_optimizer
+        self.initial_scale, self.dynamic_growth_steps = initial_scale, dynamic_growth_steps
+        self.step_counter = Weight(np.int32(0), self.name, "step_counter", trainable=False)
+        scale = np.float32(initial_scale)
+        self.dynamic_scale = Weight(scale, self.name, "dynamic_scale", trainable=False)
+
+    def build(self, variables) -> None:
+        """Create the state of the inner optimizer."""
+        self.inner_optimizer.build(variables)
+
+    @property
+    def variables(self) -> list[Any]:
+        """The step counter, the scale, and the state of the inner optimizer."""
+        return [self.step_counter, self.dynamic_scale, *self.inner_optimizer.variables]
+
+    def apply(self, grads, trainable_variables=None) -> None:
+        """Divide gradients by the scale and take a step, if all are finite."""
+        scale = self.dynamic_scale.numpy()
+        arrays = [None if g is None else np.asarray(numbers_of(g)) for g in grads]
+        if not all(g is None or np.isfinite(g).all() for g in arrays):
+            self.step_counter.assign(0)
+            self.dynamic_scale.assign(scale * np.float32(0.5))
+            return
+        divided = [None if g is None else g / g.dtype.type(scale) for g in arrays]
+        self.inner_optimizer.apply(divided, trainable_variables)
+        grown = int(self.step_counter.numpy()) == self.dynamic_growth_steps - 1
+        self.step_counter.assign(0 if grown else self.step_counter.numpy() + np.int32(1))
+        self.dynamic_scale.assign(scale * np.float32(2.0) if grown else scale)
+
+    def scale_loss(self, loss) -> Any:
+        """Return the loss times the scale."""
+        return loss * self.dynamic_scale
+
+    @property
+    def iterations(self) -> Any:
+        """The number of steps that the inner optimizer has taken."""
+        return self.inner_optimizer.iterations
+
+    @property
+    def learning_rate(self) -> Any:
+        """The learning rate of the inner optimizer."""
+        return self.inner_optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value) -> None:
+        if "inner_optimizer" in vars(self):
+            self.inner_optimizer.learning_rate = value
+
+    def finalize_variable_values(self, var_list) -> None:
+        """Replace weights by their running means, if the inner optimizer has them."""
+        self.inner_optimizer.finalize_variable_values(var_list)
 
 
 get = getter("optimizer", globals(), Optimizer)

@@ -57,7 +57,7 @@ class Cell(Seeded):
 
     def get_initial_state(self, batch_size=None, **kwargs) -> list[Any]:
         """Return the initial state: zeros."""
-        return _zeros(self.state_size, batch_size, self._kind)
+        return _zeros(self.state_size, batch_size, self._computed)
 
     # -- dropout ----------------------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ class StackedRNNCells(Layer):
 
     def get_initial_state(self, batch_size=None, **kwargs) -> list[Any]:
         """Return zeros for each cell."""
-        return [initial(cell, batch_size, self._kind) for cell in self.cells]
+        return [initial(cell, batch_size, self._computed) for cell in self.cells]
 
     def build(self, input_shape) -> None:
         """Build each cell for the output of the one before it."""
@@ -367,7 +367,7 @@ class RNN(Layer):
 
     def get_initial_state(self, batch_size) -> list[Any]:
         """Return the initial states of a sequence."""
-        found = initial(self.cell, batch_size, self._kind)
+        found = initial(self.cell, batch_size, self._computed)
         return list(found) if isinstance(found, list | tuple) else [found]
 
     def reset_state(self) -> None:

@@ -261,6 +261,7 @@ class GroupNormalization(core.Normalizing):
             raise refusal(ValueError, "the last dimension", self.groups, size)
         super().build(input_shape)
 
+    @core.in_float32
     def call(self, inputs) -> Any:
         shape = tuple(inputs.shape)
         groups = self._count(shape[-1])
@@ -288,6 +289,7 @@ class RMSNormalization(Layer):
         sizes = np.asarray(input_shape)[np.atleast_1d(self.axis)]
         self.scale = self.add_weight(shape=tuple(sizes.tolist()), initializer="ones", name="scale")
 
+    @core.in_float32
     def call(self, inputs) -> Any:
         size = operations.reduce_mean(operations.square(inputs), self.axis, keepdims=True)
         return inputs * math.rsqrt(size + self.epsilon) * self.scale

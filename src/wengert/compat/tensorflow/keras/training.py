@@ -174,7 +174,9 @@ class Trainer:
         optimizer : Optimizer or str. The optimizer, or its name.
         loss : Loss, callable or str, optional. A function of targets and predictions.
         metrics : sequence of Metric, callable or str, optional. Further quantities to report.
-        run_eagerly, steps_per_execution, jit_compile, auto_scale_loss: Accepted, and of no effect.
+        run_eagerly, steps_per_execution, jit_compile: Accepted, and of no effect.
+        auto_scale_loss : bool. Whether the optimizer of a model whose policy is ``mixed_float16``
+            becomes the inner one of a `LossScaleOptimizer`.
         loss_weights : list or dict, optional. The weights of the losses of several outputs.
         weighted_metrics : optional. Metrics that are weighted by ``sample_weight``.
 
@@ -182,6 +184,9 @@ class Trainer:
         output.
         """
         found = optimizers.get(optimizer)
+        half = self.dtype_policy.name == "mixed_float16"  # type: ignore[attr-defined]
+        if half and auto_scale_loss and not isinstance(found, optimizers.LossScaleOptimizer):
+            found = optimizers.LossScaleOptimizer(found, name="loss_scale_optimizer")
         self._compiled = {
             "optimizer": found,
             "loss": loss,
@@ -253,9 +258,10 @@ class Trainer:
         with GradientTape() as tape:
             y_pred = self(x, training=True)  # type: ignore[operator]
             loss = self.compute_loss(x, y, y_pred, weight)
+            scaled = self.optimizer.scale_loss(loss)
         variables = self.trainable_variables  # type: ignore[attr-defined]
         if variables:
-            self.optimizer.apply(tape.gradient(loss, variables), variables)
+            self.optimizer.apply(tape.gradient(scaled, variables), variables)
         else:
             warn("The model does not have any trainable weights.")
         self._counted.tracker.update_state(loss, sample_weight=size_of(x))
@@ -265,9 +271,8 @@ class Trainer:
         """Evaluate one batch, and return the metrics so far."""
         x, y, weight = unpacked(data)
         y_pred = self(x, training=False)  # type: ignore[operator]
-        if self.loss is not None or self.losses:  # type: ignore[attr-defined]
-            loss = self.compute_loss(x, y, y_pred, weight, training=False)
-            self._counted.tracker.update_state(loss, sample_weight=size_of(x))
+        loss = self.compute_loss(x, y, y_pred, weight, training=False)
+        self._counted.tracker.update_state(loss, sample_weight=size_of(x))
         return self.compute_metrics(x, y, y_pred, weight)
 
     def predict_step(self, data) -> Any:
@@ -470,7 +475,7 @@ class _Counted:
         self.tracker = _metrics.Mean(name="loss")
         self._losses: list[Any] = []
         self._factors: list[Any] = []
-        self._parts: list[Any] = []
+        self._parts: dict[str, Any] = {}
         self._watched: list[tuple[int, bool, Any]] = []
 
     def begin(self, outputs, y_pred) -> None:
@@ -491,7 +496,9 @@ class _Counted:
         loss, factors, *metrics = (self._for_each(given) for given in self._given)
         self._losses = [_losses.get(one) for one in loss]
         self._factors = [1.0 if one is None else one for one in factors]
-        self._parts = [_metrics.Mean(name=f"{name}_loss") for name in names if len(names) > 1]
+        given = [name for name, one in zip(names, self._losses, strict=True) if one is not None]
+        alone = len(given) < 2
+        self._parts = {} if alone else {n: _metrics.Mean(name=f"{n}_loss") for n in given}
         self._watched = [
             (place, weighted, _metric(one))
             for weighted, kinds in zip((False, True), metrics, strict=True)
@@ -510,7 +517,7 @@ class _Counted:
 
     def parts(self) -> list[Any]:
         """Return the means of the loss and of that of each output, and all metrics as one."""
-        return [self.tracker, *self._parts, *([self] if any(self._given[2:]) else [])]
+        return [self.tracker, *self._parts.values(), *([self] if any(self._given[2:]) else [])]
 
     @property
     def metrics(self) -> list[Any]:
@@ -549,7 +556,7 @@ class _Counted:
                 continue
             loss = _called(self._losses[place], target, predicted, amount)
             if self._parts:
-                self._parts[place].update_state(loss)
+                self._parts[self._names[place]].update_state(loss)
             factor = self._factors[place]
             found.append(loss if factor == 1.0 else loss * factor)
         return found

@@ -5,11 +5,16 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
 from wengert.compat.tensorflow.variable import Variable
 
 CREATED: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("wengert_created", default=None)
 """Where new weights are noted with their values, if anywhere."""
+COMPUTED: ContextVar[np.dtype[Any] | None] = ContextVar("wengert_computed", default=None)
+"""The dtype that weights are read in, if it is not their own (see NOTE [mixed precision])."""
 
 
 class Weight(Variable):
@@ -55,6 +60,16 @@ class Weight(Variable):
     @trainable.setter
     def trainable(self, value: bool) -> None:
         self._trainable = bool(value)
+
+    def _as_tensor(self) -> Any:
+        tensor, kind = super()._as_tensor(), COMPUTED.get()
+        return made(converted(tensor, kind)) if kind and is_floating(tensor) else tensor
+
+    def assign(self, value, *args, **kwargs) -> Any:
+        """Set the value, which is converted to the dtype of the variable if it is a float."""
+        if getattr(value, "dtype", self.dtype) != self.dtype and is_floating(tensor_of(value)):
+            value = made(converted(tensor_of(value), self.dtype.as_numpy_dtype))
+        return super().assign(value, *args, **kwargs)
 
     def __repr__(self) -> str:
         return (
