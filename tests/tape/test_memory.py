@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 import wengert as wg
+from wengert.tape.views import steps_of
 
 
 @pytest.fixture
@@ -358,3 +359,21 @@ def test_the_frames_of_an_error_keep_no_tensor_without_an_array():
     for found in [found for found in gc.get_objects() if isinstance(found, wg.Tensor)]:
         assert found.numel() >= 0
     assert len(errors) == len(calls)
+
+
+def test_views_of_views_share_their_way_from_the_base():
+    steps = 3000
+    y = wg.ones(4, requires_grad=True) * 1
+    tracemalloc.start()
+    try:
+        views = [y]
+        for _ in range(steps):
+            views.append(views[-1].view(4))
+        per_view = tracemalloc.get_traced_memory()[0] / steps
+    finally:
+        tracemalloc.stop()
+    # a list of all steps from the base in each view would take 12,000 bytes on average
+    assert per_view < 3000
+    views[-1].mul_(2)
+    assert views[steps // 2].tolist() == [2, 2, 2, 2]
+    assert len(steps_of(views[-1]._ext.chain)) == steps

@@ -83,18 +83,27 @@ def _unchecked(A: Any, B: Any) -> Any:
     return lu_solve(factors, np.broadcast_to(B, (*shape, *B.shape[-2:])), pivots, False)
 
 
-def _inverse(self: Any) -> Any:
+def _inverse(self: Any, needs_det: bool = False) -> Any:
+    """Return the inverses of matrices; with `needs_det` also their determinants."""
     n = self.shape[-1]
     getri = None
     if n >= LARGE and self.ndim == 2 and self.__class__ is np.ndarray:
         getri = routine_of("lapack", "getri", self.dtype)
     if getri is None:
-        return np.linalg.inv(self)
+        inverse = np.linalg.inv(self)
+        return (inverse, np.linalg.det(self)) if needs_det else inverse
     # half the time of a solution with the identity, which NumPy computes
     factors, pivots, info = routine_of("lapack", "getrf", self.dtype)(self)
     if info:
         raise np.linalg.LinAlgError
-    return np.ascontiguousarray(getri(factors, pivots, BLOCK * n, 1)[0])
+    diagonal = factors.diagonal().copy()
+    inverse = np.ascontiguousarray(getri(factors, pivots, BLOCK * n, 1)[0])
+    if not needs_det:
+        return inverse
+    size = np.abs(diagonal)
+    turns = np.count_nonzero(pivots != np.arange(n))
+    sign = np.multiply.reduce(diagonal / size) * (-1) ** turns
+    return inverse, sign * np.exp(np.add.reduce(np.log(size)))
 
 
 def inv(self: Any) -> Any:
@@ -138,8 +147,8 @@ def cofactor(self: Any) -> Any:
     """Return the gradient of the determinant, also for singular matrices."""
     try:
         # the pivot, which may be tiny, cancels: it is the same in both
-        inverse = np.linalg.inv(self)
-        return swapped(inverse * np.linalg.det(self)[..., None, None])
+        inverse, scale = _inverse(self, True)
+        return swapped(inverse * scale[..., None, None])
     except np.linalg.LinAlgError:
         found = _decomposed(self)
     if found is None:
@@ -152,12 +161,12 @@ def cofactor(self: Any) -> Any:
 def cofactor_backward(g: Any, self: Any) -> Any:
     """Return the second derivative of the determinant, applied to g, also if singular."""
     try:
-        inverse = np.linalg.inv(self)
+        inverse, scale = _inverse(self, True)
     except np.linalg.LinAlgError:
-        inverse = None
+        inverse = scale = None
     if inverse is not None and _well_conditioned(self, inverse):
         turned = swapped(inverse)
-        minors = turned * np.linalg.det(self)[..., None, None]
+        minors = turned * scale[..., None, None]
         total = (turned * g).sum((-2, -1))[..., None, None]
         return total * minors - minors @ swapped(g) @ turned
     found = _decomposed(self)

@@ -42,6 +42,15 @@ def _row(F: Any, x: Any, n: int, index: int, dtype: Any) -> Any:
     return F.real(row) if dtype.kind == "c" else row
 
 
+def _total(*parts: Any) -> Any:
+    """Return the sum of cotangents, of which any may be None; None if all are."""
+    total: Any = None
+    for part in parts:
+        if part is not None:
+            total = part if total is None else total + part
+    return total
+
+
 def _scaled(F: Any, x: Any, n: int, factors: Any) -> Any:
     """Scale the columns of matrices."""
     return x * F.unsqueeze(factors, dim=n - 2)
@@ -71,15 +80,20 @@ def _slope_of_eigh(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: An
     n, size = len(self_shape), self_shape[-1]
     vectors = _rows(F, result, n, 0, size)
     values = _row(F, result, n, size, self_dtype)
-    g_values = g[1] + _row(F, g[0], n, size, self_dtype)
-    g_vectors = g[2] + _rows(F, g[0], n, 0, size)
+    whole = g[0] is not None
+    g_values = _total(g[1], _row(F, g[0], n, size, self_dtype) if whole else None)
+    g_vectors = _total(g[2], _rows(F, g[0], n, 0, size) if whole else None)
     back = mH(F, vectors, self_dtype)
+    if g_vectors is None:
+        return _scaled(F, vectors, n, g_values) @ back
     inner = back @ g_vectors
     if self_dtype.kind == "c":
         inner = F.phase_free(inner, F.zeros_like(inner), what=_EIGH)
     gaps = F.inverse_gaps(values, g_vectors, g_vectors, squares=False, what=_EIGH)
-    turned = inner - mH(F, inner, self_dtype)
-    return vectors @ (_on_diagonal(F, g_values, n) + turned * gaps * 0.5) @ back
+    middle = (inner - mH(F, inner, self_dtype)) * gaps * 0.5
+    if g_values is not None:
+        middle = _on_diagonal(F, g_values, n) + middle
+    return vectors @ middle @ back
 
 
 def _slope_of_eigvalsh(
@@ -100,6 +114,7 @@ per_matrix(
     kernels.eigh,
     vjp=(_slope_of_eigh,),
     outputs=3,
+    partial=True,
     conj="explicit",
     refuses=_REAL_SAMPLES,
     cases=_matrices(*_SQUARE, UPLO=None),
@@ -126,22 +141,30 @@ def _slope_of_eig(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any
     n, size = len(self_shape), self_shape[-1]
     vectors = _rows(F, result, n, 0, size)
     values = F.select(result, dim=n - 2, index=size)
-    g_values = g[1] + F.select(g[0], dim=n - 2, index=size)
-    g_vectors = g[2] + _rows(F, g[0], n, 0, size)
+    whole = g[0] is not None
+    g_values = _total(g[1], F.select(g[0], dim=n - 2, index=size) if whole else None)
+    g_vectors = _total(g[2], _rows(F, g[0], n, 0, size) if whole else None)
+    if g_vectors is None:
+        return _slope_of_eigenvalues(F, g_values, vectors, self_shape, self_dtype)
     back = F.conj(mT(F, vectors))
     inner = back @ g_vectors
     inner = F.phase_free(inner, F.zeros_like(inner), what=_EIG)
     gaps = F.inverse_gaps(values, g_vectors, g_vectors, squares=False, what=_EIG)
     # keeps the length of each vector
     length = _scaled(F, back @ vectors, n, F.real(_diagonal(F, inner, n)))
-    middle = _on_diagonal(F, g_values, n) + (inner - length) * F.conj(gaps)
+    middle = (inner - length) * F.conj(gaps)
+    if g_values is not None:
+        middle = _on_diagonal(F, g_values, n) + middle
     slope = F.solve_factor(vectors, middle @ back, turned=True, what=_EIG)
     return slope if self_dtype.kind == "c" else F.real(slope)
 
 
 def _slope_of_eigvals(F: Any, g: Any, self: Any, self_shape: Dims, self_dtype: Any) -> Any:
+    return _slope_of_eigenvalues(F, g, F.linalg_eig(self)[2], self_shape, self_dtype)
+
+
+def _slope_of_eigenvalues(F: Any, g: Any, vectors: Any, self_shape: Dims, self_dtype: Any) -> Any:
     n = len(self_shape)
-    vectors = F.linalg_eig(self)[2]
     back = F.conj(mT(F, vectors))
     slope = F.solve_factor(vectors, F.unsqueeze(g, dim=n - 1) * back, turned=True, what=_EIG)
     return slope if self_dtype.kind == "c" else F.real(slope)
@@ -153,6 +176,7 @@ per_matrix(
     kernels.eig,
     vjp=(_slope_of_eig,),
     outputs=3,
+    partial=True,
     conj="explicit",
     cases=_matrices((0, 0)),
     doc="eigenvalues and eigenvectors of square matrices, after both in one array",
@@ -183,28 +207,33 @@ def _slope_of_svd(
     k = min(m, n)
     U, V = _rows(F, result, nd, 0, m), _rows(F, result, nd, m + 1, m + 1 + n)
     S = _row(F, result, nd, m, self_dtype)
-    gU, gV = g[1], mH(F, g[3], self_dtype)
-    if full_matrices and m != n:
+    whole = g[0] is not None
+    gU, gV = g[1], None if g[3] is None else mH(F, g[3], self_dtype)
+    if full_matrices and m != n and (gU if m > n else gV) is not None:
         if m > n:
             extra = _columns(F, gU, nd, k, m)
             gU = F.unused(_columns(F, gU, nd, 0, k), extra, what=_SVD)
         else:
             extra = _columns(F, gV, nd, k, n)
             gV = F.unused(_columns(F, gV, nd, 0, k), extra, what=_SVD)
-    gU = gU + _rows(F, g[0], nd, 0, m)
-    gV = gV + _rows(F, g[0], nd, m + 1, m + 1 + n)
-    gS = g[2] + _row(F, g[0], nd, m, self_dtype)
+    gU = _total(gU, _rows(F, g[0], nd, 0, m) if whole else None)
+    gV = _total(gV, _rows(F, g[0], nd, m + 1, m + 1 + n) if whole else None)
+    gS = _total(g[2], _row(F, g[0], nd, m, self_dtype) if whole else None)
     Uh, Vh = mH(F, U, self_dtype), mH(F, V, self_dtype)
+    if gU is None and gV is None:
+        return _scaled(F, U, nd, gS) @ Vh
+    gU = F.zeros_like(U) if gU is None else gU
+    gV = F.zeros_like(V) if gV is None else gV
     left, right = Uh @ gU, Vh @ gV
     is_complex = self_dtype.kind == "c"
     if is_complex:
         left = F.phase_free(left, right, what=_SVD)
     gaps = F.inverse_gaps(S, gU, gV, squares=True, what=_SVD)
-    middle = (
-        _scaled(F, (left - mH(F, left, self_dtype)) * gaps, nd, S)
-        + (right - mH(F, right, self_dtype)) * gaps * F.unsqueeze(S, dim=nd - 1)
-        + _on_diagonal(F, gS, nd)
-    )
+    middle = _scaled(F, (left - mH(F, left, self_dtype)) * gaps, nd, S) + (
+        right - mH(F, right, self_dtype)
+    ) * gaps * F.unsqueeze(S, dim=nd - 1)
+    if gS is not None:
+        middle = middle + _on_diagonal(F, gS, nd)
     if not is_complex and m == n:
         return U @ middle @ Vh
     inverse = F.inverse_values(S, gU, gV, what=_SVD)
@@ -229,6 +258,7 @@ per_matrix(
     kernels.svd,
     vjp=(_slope_of_svd,),
     outputs=4,
+    partial=True,
     conj="explicit",
     refuses=_REAL_SAMPLES,
     cases=_matrices(*_OBLONG, full_matrices=False),

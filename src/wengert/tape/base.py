@@ -60,7 +60,8 @@ class Extra:
     hooks: Hooks of a leaf on its gradient, by handle id.
     retains: Whether a non-leaf keeps its gradient.
     base, chain
-        For a view: the tensor that owns the memory, and the ``(primitive, params)`` steps from it.
+        For a view: the tensor that owns the memory, and the way from there, a
+        `wengert.tape.views.Chain`.
     root: For a view that was detached: the array of the tensor that owned the memory.
     linked
         For a base: weak references to tensors over its memory on other sides of transforms.

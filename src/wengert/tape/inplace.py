@@ -31,7 +31,7 @@ from wengert.tape.saving import keeps_aside
 from wengert.tape.sites import OURS, mark, place
 from wengert.tape.specialise import node_factory
 from wengert.tape.versions import InferenceCell
-from wengert.tape.views import Step, invalidate_elsewhere, move_edge, push, refresh_views, replayed
+from wengert.tape.views import Chain, invalidate_elsewhere, move_edge, push, refresh_views, replayed
 from wengert.tape.write_checks import (
     check_cast,
     check_sources,
@@ -451,7 +451,7 @@ class CopySlices(Node):
     full_name: ClassVar[str] = "torch::autograd::CopySlices"
     inner: Any
     place: int
-    chain: tuple[Step, ...]
+    chain: Chain
 
     @property
     def blanks(self) -> int:  # type: ignore[override]  # those of the inner node

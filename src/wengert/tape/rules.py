@@ -23,6 +23,9 @@ FLAT: Facet[bool] = Facet("flat", lambda prim: False)
 the rule does not compute with it: in PyTorch they come from an operation on it, which may only
 have compared it or taken its shape. So second derivatives are zeros there, not None."""
 
+PARTIAL: Facet[bool] = Facet("partial", lambda prim: False)
+"""Whether its rules take None for the cotangents of outputs that have none; others get zeros."""
+
 
 def is_diagonal(prim: Primitive) -> bool:
     """Return whether each element of a gradient depends only on that element of the cotangent."""
@@ -56,7 +59,7 @@ def apply_rules(
     values = {name: value for name, value in saved.items() if name in needed}
     # compute at the levels of lifted values among the parameters, which tensors do not show
     F: Any = namespace_of(*parts, *_flat(values.values())) if raw else PORTS.namespace
-    if several:
+    if several and not PARTIAL[prim]:
         g = tuple(
             F.zeros(shape=shape, dtype=dtype) if part is None else part
             for part, (shape, dtype) in zip(g, node.outputs_meta, strict=True)

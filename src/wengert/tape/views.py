@@ -47,6 +47,21 @@ class Step(NamedTuple):
     """The number of the output, for an operation with several."""
 
 
+Chain = tuple[Any, ...]
+"""The views that lead from a base to a view: those to the view before, with the last `Step`; () for
+none. So views of views share their chains."""
+
+
+def steps_of(chain: Chain) -> list[Step]:
+    """Return the steps of a chain, beginning at the base."""
+    steps = []
+    while chain:
+        chain, step = chain
+        steps.append(step)
+    steps.reverse()
+    return steps
+
+
 def attach_view(
     source: Any,
     out: Any,
@@ -69,10 +84,10 @@ def attach_view(
     base = above.base
     if base is None:
         base, known = source, above
-        ext.chain = (step,)
+        ext.chain = ((), step)
     else:
         known = base._ext
-        ext.chain = (*above.chain, step)
+        ext.chain = (above.chain, step)
         if above.no_write is not None:
             ext.no_write = above.no_write
         if recording and source._edge.__class__ is Invalidated:
@@ -137,7 +152,7 @@ def attach_views(
         out._payload, out._edge, out._vc = result, edge, vc
         ext = out._ext = Extra()
         ext.base = source
-        ext.chain = (_new_tuple(Step, (prim, params, shape, index)),)
+        ext.chain = ((), _new_tuple(Step, (prim, params, shape, index)))
         ext.no_write = ONE_OF_SEVERAL if recording else MADE_UNRECORDED
         views.append(_reference(out))
         outs.append(out)
@@ -158,10 +173,10 @@ def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
     """
     payload = tensor._array()
     own = tensor._ext
-    chain = [] if own is None or own.base is None else list(own.chain)
+    chain = () if own is None or own.base is None else own.chain
     for name, params in steps:
         prim = TABLE[name]
-        chain.append(Step(prim, params, payload.shape))
+        chain = (chain, Step(prim, params, payload.shape))
         payload = getattr(namespace_of(payload), prim.name)(payload, **params)
     view = new_tensor(payload, tensor._edge, tensor._share_version())
     ext = view._ext = Extra()
@@ -169,7 +184,7 @@ def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
         ext.base = tensor
     else:
         ext.base, ext.no_write = own.base, own.no_write
-    ext.chain = tuple(chain)
+    ext.chain = chain
     return view
 
 
@@ -267,7 +282,10 @@ def keep_views(tensor: Any, step: Step) -> None:
     back = Step(undo, params, tensor._payload.shape)
     for view in _family(tensor)[1:]:
         if view._ext is not None and view._ext.base is tensor:
-            view._ext.chain = (back, *view._ext.chain)
+            chain: Chain = ((), back)
+            for known in steps_of(view._ext.chain):
+                chain = (chain, known)
+            view._ext.chain = chain
     refresh_views(tensor, None)
 
 
@@ -297,17 +315,17 @@ def _alone(step: Step) -> Step:
     return step if index is None else single_step(prim, params, index, shape)
 
 
-def push(F: Any, chain: tuple[Step, ...], value: Any) -> Any:
+def push(F: Any, chain: Chain, value: Any) -> Any:
     """Apply a chain of views to `value`, of the base's shape."""
-    for step in chain:
+    for step in steps_of(chain):
         prim, params, _, _ = _alone(step)
         value = getattr(F, prim.name)(value, **params)
     return value
 
 
-def pull(F: Any, chain: tuple[Step, ...], g: Any) -> Any:
+def pull(F: Any, chain: Chain, g: Any) -> Any:
     """Return the base's cotangent from a view's: the transposes of the chain in reverse order."""
-    for step in reversed(chain):
+    for step in reversed(steps_of(chain)):
         prim, params, _, _ = _alone(step)
         rule = prim.rules[0]
         assert rule is not None
@@ -321,7 +339,7 @@ class ReplayedView(Node):
 
     __slots__ = ("chain",)
     label: ClassVar[str] = "AsStridedBackward0"
-    chain: tuple[Step, ...]
+    chain: Chain
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         return (pull(namespace_of(g), self.chain, g),)
@@ -347,17 +365,17 @@ def _node_of_step(prim: Primitive) -> type:
     return known
 
 
-def replayed(edge: Any, chain: tuple[Step, ...]) -> Any:
+def replayed(edge: Any, chain: Chain) -> Any:
     """Return a node for the view of the target of `edge` by `chain`."""
     if REPLAYS.get():
-        for step in chain:
+        for step in steps_of(chain):
             prim, params, shape, _ = _alone(step)
-            edge = _replayed(_node_of_step(prim), edge, (Step(prim, params, shape),))
+            edge = _replayed(_node_of_step(prim), edge, ((), Step(prim, params, shape)))
         return edge
     return _replayed(ReplayedView, edge, chain)
 
 
-def _replayed(kind: Any, edge: Any, chain: tuple[Step, ...]) -> Any:
+def _replayed(kind: Any, edge: Any, chain: Chain) -> Any:
     node: Any = kind.__new__(kind)
     node.edges = (edge,)
     node._seq = next_sequence()

@@ -17,7 +17,7 @@ from wengert.tape.base import OWN, SparseValue, TensorBase
 from wengert.tape.node import is_leaf_edge, target_of
 from wengert.tape.record import record
 from wengert.tape.sites import warn
-from wengert.tape.views import Step
+from wengert.tape.views import Step, steps_of
 
 
 def gradient_kind(tensor: Any) -> Any:
@@ -205,7 +205,8 @@ class TensorInternals(metaclass=TensorClass):
         if self._base is None:
             return None
         view = new_base
-        for step in self._ext.chain or (Step(TABLE["view"], {"shape": self._payload.shape}, ()),):
+        as_is = Step(TABLE["view"], {"shape": self._payload.shape}, ())
+        for step in steps_of(self._ext.chain) or [as_is]:
             params = step.params
             if symint_visitor_fn is not None:
                 params = {
