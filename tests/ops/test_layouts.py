@@ -28,6 +28,21 @@ def test_what_indices_pick_is_contiguous():
         assert np.array_equal(y.view(-1).numpy(), alike.reshape(-1))
 
 
+def test_products_of_a_vector_are_not_views():
+    x, w = wg.ones(3, requires_grad=True), wg.ones(3, 2)
+    for y in (x @ w, wg.nn.functional.linear(x, w.t()), w.t() @ x):
+        assert y._base is None
+        y.detach_()
+
+
+@pytest.mark.parametrize("dtype", [wg.float16, wg.float32, wg.float64])
+@pytest.mark.parametrize(("shape", "dim"), [((4,), 0), ((3, 4), 0), ((100, 1000), 1)])
+def test_gradients_of_running_sums_are_contiguous(shape, dim, dtype):
+    x = wg.ones(shape, dtype=dtype, requires_grad=True)
+    (grad,) = wg.autograd.grad(x.cumsum(dim), x, wg.ones(shape, dtype=dtype))
+    assert grad.is_contiguous()
+
+
 @pytest.mark.parametrize("dtype", [wg.float16, wg.bfloat16, wg.float32])
 def test_what_is_repeated_without_a_copy_is_laid_out_as_if_it_were_not(dtype):
     x = wg.ones(3, 3, dtype=dtype).expand(2, 3, 3)

@@ -152,6 +152,11 @@ def test_no_tensor_of_a_list_is_written_to_before_a_leaf_is_refused(t):
 def test_a_tensor_is_copied_into_itself_although_its_elements_share_memory(t):
     x = t.ones(1).expand(3)
     assert x.copy_(x) is x
+    assert x._version == 1
+    with t.inference_mode():
+        y = t.ones(1)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        y.copy_(y)
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
         x.copy_(t.ones(3))
 

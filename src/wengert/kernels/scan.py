@@ -30,7 +30,9 @@ def _accumulated(ufunc: Any, self: Any, dim: int, reverse: bool) -> Any:
         return self.copy()
     if not reverse:
         return running(ufunc, self, dim)
-    return _flipped(running(ufunc, _flipped(self, dim), dim), dim)
+    result = _flipped(running(ufunc, _flipped(self, dim), dim), dim)
+    # as PyTorch's tensors, results have no negative strides
+    return result.copy("K") if result.strides[dim] < 0 else result
 
 
 def cumsum(self: Any, dim: int, reverse: bool) -> Any:

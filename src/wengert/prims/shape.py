@@ -115,7 +115,7 @@ view(
     doc="without those of the given dimensions whose size is 1",
     rearranges="shape",
 )
-view(
+linear(
     "squeeze_dim_",
     kernels.squeeze_dim,
     vjp=_as_self,
@@ -123,6 +123,8 @@ view(
     cases=(case((1, 3), dim=0), case((2, 3), dim=1)),
     doc="without a dimension of size 1 that a computation had added for a while",
     rearranges="shape",
+    sparsity="viewed",
+    keeps_nan=True,
 )
 view(
     "unsqueeze",

@@ -29,7 +29,7 @@ from wengert.ops.whole_batches import drawn_of
 from wengert.prims.facet import ALIASES, IN_PLACE, OPERATOR
 from wengert.prims.table import TABLE
 from wengert.tape.base import SparseValue, TensorBase, new_tensor
-from wengert.tape.inplace import holds, is_plain, write, written
+from wengert.tape.inplace import bump, holds, is_plain, write, written
 from wengert.tape.masked import HIDING, may_give_nan
 from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast, held, is_number
@@ -292,6 +292,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if not isinstance(src, TensorBase):
         src = new_tensor(np.asarray(unmasked(src)))
     if src is self and self._edge is None:
+        check_writable(self, False, may_overlap=True)
+        bump(self, "copy_")
         return self
     if is_elsewhere(src._payload) and not is_elsewhere(self._payload):
         src = T.to_device(src, device=CPU)

@@ -468,7 +468,7 @@ def has_cases(prim: Primitive) -> None:
 BORROWING = frozenset(
     {
         *("constant_in", "corner_backward", "imag", "phase_free", "real", "signal_parts"),
-        *("to_device", "unsafe_view", "unused"),
+        *("to_device", "squeeze_dim_", "unsafe_view", "unused"),
     }
 )
 """Records that are not views and may give an argument back: what rules use, ``real``, which of real
