@@ -125,7 +125,7 @@ _UNSEEN = (
 def _changed(leaf: Any) -> Any:
     """Return a tensor with other values, if its values are not places or choices."""
     kind = leaf._payload.dtype.kind if isinstance(leaf, TensorBase) else ""
-    return leaf.detach() * 1.25 + 0.125 if kind in ("f", "c") else leaf  # type: ignore[attr-defined]
+    return leaf.detach() * 1.25 + 0.125 if kind in ("f", "c") else leaf
 
 
 def _are_close(one: Any, other: Any) -> bool:
