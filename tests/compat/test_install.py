@@ -301,6 +301,61 @@ print(wg.__version__, sum("wengert.compat" in kind for kind in kinds))
     )
 
 
+def test_transforms_refuse_functions_that_pytorch_lets_none_call():
+    out = run(
+        INSTALLED
+        + """
+import torch
+from torch.func import grad, vmap
+
+class Old(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+class New(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return 2 * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    backward = Old.backward
+
+x = torch.ones(2)
+def tried(f):
+    try:
+        print(f(x).tolist())
+    except RuntimeError as error:
+        print(str(error)[:50])
+tried(vmap(Old.apply))
+tried(grad(lambda x: Old.apply(x).sum()))
+tried(vmap(New.apply))
+tried(grad(lambda x: New.apply(x).sum()))
+tried(Old.apply)
+tried(lambda x: torch.autograd.functional.jacobian(Old.apply, x, vectorize=True))
+done.undo()
+tried(vmap(Old.apply))
+"""
+    )
+    needs = "In order to use an autograd.Function with functorc"
+    assert out.splitlines() == [
+        needs,
+        needs,
+        "You tried to vmap over New, but it does not have v",
+        "[2.0, 2.0]",
+        "[2.0, 2.0]",
+        "[[2.0, 0.0], [0.0, 2.0]]",
+        "[2.0, 2.0]",
+    ]
+
+
 def test_it_can_be_undone_and_done_again():
     out = run(
         INSTALLED

@@ -389,7 +389,7 @@ def test_a_wrong_result_of_a_rule_is_refused():
     with pytest.raises(RuntimeError, match=r"Expected the vmap staticmethod to have two returns"):
         func.vmap(Wrong.apply)(X)
     Wrong.generate_vmap_rule = True
-    with pytest.raises(RuntimeError, match="generate_vmap_rule=True and an overriden vmap"):
+    with pytest.raises(RuntimeError, match="generate_vmap_rule=True and an overridden vmap"):
         func.vmap(Wrong.apply)(X)
 
 

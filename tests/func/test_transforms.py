@@ -292,6 +292,38 @@ def test_a_value_with_a_tangent_decides_and_is_not_copied_to_an_array():
     assert detached[1].tolist() == X.tolist()
 
 
+def test_results_that_share_memory_are_views_of_the_argument():
+    x = wg.arange(24.0).view(2, 3, 4)
+    z = wg.complex(x, -x)
+    for f, given, place in (
+        (lambda a: a[1:], x, x[:, 1:]),
+        (lambda a: a.t(), x, x.mT),
+        (lambda a: a.unbind()[1], x, x[:, 1]),
+        (lambda a: a.real, z, z.real),
+    ):
+        y = func.vmap(f)(given)
+        root = given if given._base is None else given._base
+        assert y._base is root
+        assert (y.shape, y.stride()) == (place.shape, place.stride())
+        assert y.storage_offset() == place.storage_offset()
+        assert wg.equal(y, place)
+    moved = func.vmap(lambda a: a, in_dims=2)(x.clone())
+    assert moved._base is not None
+    own = x.clone()
+    func.vmap(lambda a: a[1:])(own).zero_()
+    assert own[:, 1:].count_nonzero() == 0
+    assert func.vmap(lambda a: a * 2)(x)._base is None
+
+
+def test_none_among_the_results_needs_a_dimension_of_none():
+    for f in (lambda a: None, lambda a: (a, None)):
+        with pytest.raises(ValueError, match=r"must only return Tensors, got type.*NoneType"):
+            func.vmap(f)(A)
+    shared, none = func.vmap(lambda a: (a, None), out_dims=(0, None))(A)
+    assert none is None
+    assert wg.equal(shared, A)
+
+
 def test_values_of_transforms_print():
     texts = []
 

@@ -473,3 +473,11 @@ def test_traced_values_are_no_keys():
     for f in (lambda x: {x: 1}, lambda x: wg.cat([x], **{"dim": {x: 1}})):
         with pytest.raises(RuntimeError, match="cannot contain a Node"):
             fx.symbolic_trace(f)
+
+
+def test_functions_are_written_where_pytorch_has_them():
+    traced = fx.symbolic_trace(lambda x, w: wg.einsum("ij->ji", F.gelu(F.linear(x, w))))
+    for path in ("torch._C._nn.linear(", "torch._C._nn.gelu(", "torch.functional.einsum("):
+        assert path in traced.code
+    x, w = wg.ones(1, 2), wg.ones(3, 2)
+    assert wg.equal(traced(x, w), F.gelu(x @ w.T).T)

@@ -562,3 +562,28 @@ def test_a_large_matrix_has_the_inverse_and_the_error_of_a_small_one():
     with pytest.raises(RuntimeError, match="The diagonal element 2 is zero"):
         wg.linalg.inv(wg.ones(40, 40))
     assert wg.linalg.inv_ex(wg.ones(40, 40))[1] == 2
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda a: wg.cholesky(a), "torch.cholesky is deprecated in favor of torch.linalg.chol"),
+        (lambda a: wg.lu(a), "torch.lu is deprecated in favor of torch.linalg.lu_factor"),
+        (lambda a: wg.chain_matmul(a, a), "torch.chain_matmul is deprecated"),
+        (lambda a: a.qr(), "torch.qr is deprecated in favor of torch.linalg.qr"),
+    ],
+)
+def test_older_functions_say_which_ones_take_their_place(call, says):
+    wg.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match=says):
+            call(wg.eye(2))
+    finally:
+        wg.set_warn_always(False)
+
+
+@pytest.mark.parametrize("name", ["eig", "lstsq", "matrix_rank", "solve", "symeig"])
+def test_functions_that_pytorch_removed_raise(name):
+    with pytest.raises(RuntimeError, match=r"since version 1\.9 and is now removed"):
+        getattr(wg, name)(wg.eye(2), wg.eye(2))

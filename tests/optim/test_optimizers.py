@@ -758,3 +758,77 @@ def test_another_optimizers_state_is_refused():
         adam.load_state_dict(other.state_dict())
     assert not adam.state
     other.load_state_dict(other.state_dict())
+
+
+# -- as functions ----------------------------------------------------------------------------------
+
+STEPS = {
+    "adadelta": (wg.optim.Adadelta, {}, {}),
+    "adagrad": (wg.optim.Adagrad, {}, {}),
+    "adam": (wg.optim.Adam, {"amsgrad": True}, {"betas": ("beta1", "beta2")}),
+    "adamw": (wg.optim.AdamW, {}, {"betas": ("beta1", "beta2")}),
+    "adamax": (wg.optim.Adamax, {}, {"betas": ("beta1", "beta2")}),
+    "asgd": (wg.optim.ASGD, {}, {}),
+    "nadam": (wg.optim.NAdam, {}, {"betas": ("beta1", "beta2")}),
+    "radam": (wg.optim.RAdam, {}, {"betas": ("beta1", "beta2")}),
+    "rmsprop": (wg.optim.RMSprop, {"momentum": 0.5, "centered": True}, {}),
+    "rprop": (
+        wg.optim.Rprop,
+        {},
+        {"etas": ("etaminus", "etaplus"), "step_sizes": ("step_size_min", "step_size_max")},
+    ),
+    "sgd": (wg.optim.SGD, {"momentum": 0.5}, {}),
+}
+LISTS = {
+    "adadelta": "square_avgs acc_deltas state_steps",
+    "adagrad": "state_sums state_steps",
+    "adam": "exp_avgs exp_avg_sqs max_exp_avg_sqs state_steps",
+    "adamw": "exp_avgs exp_avg_sqs max_exp_avg_sqs state_steps",
+    "adamax": "exp_avgs exp_infs state_steps",
+    "asgd": "axs mus etas state_steps",
+    "nadam": "exp_avgs exp_avg_sqs mu_products state_steps",
+    "radam": "exp_avgs exp_avg_sqs state_steps",
+    "rmsprop": "square_avgs grad_avgs momentum_buffer_list state_steps",
+    "rprop": "prevs step_sizes state_steps",
+    "sgd": "momentum_buffer_list",
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_step_of_an_optimiser_is_a_function_of_lists(name):
+    import wengert.optim._functional as functions
+
+    kind, given, pairs = STEPS[name]
+    x = wg.tensor([1.0, -2.0], requires_grad=True)
+    optimizer = kind([x], lr=0.1, **given)
+    gradients = [wg.tensor([0.5, -1.0]), wg.tensor([-0.25, 2.0]), wg.tensor([1.0, 0.5])]
+    for g in gradients[:2]:
+        x.grad = g
+        optimizer.step()
+    options = {k: v for k, v in optimizer.param_groups[0].items() if k != "params"}
+    for pair, parts in pairs.items():
+        options |= dict(zip(parts, options.pop(pair), strict=True))
+    if name == "adamw":
+        del options["decoupled_weight_decay"]
+    own = {k: v.clone() for k, v in optimizer.state[x].items()}
+    lists = []
+    for one in LISTS[name].split():
+        key = one.removesuffix("_list").removeprefix("state_").removesuffix("s")
+        lists.append([own[key]] if key in own else [])
+    y = x.detach().clone()
+    x.grad = gradients[2]
+    optimizer.step()
+    getattr(functions, name)([y], [gradients[2]], *lists, **options)
+    wg.testing.assert_close(y, x.detach())
+    for key, value in own.items():
+        wg.testing.assert_close(value, optimizer.state[x][key])
+
+
+def test_the_first_step_of_a_function_makes_the_buffer():
+    from wengert.optim.sgd import sgd
+
+    y, buffers = wg.ones(2), [None]
+    options = {"weight_decay": 0.0, "lr": 0.1, "nesterov": False, "maximize": False}
+    sgd([y], [wg.ones(2)], buffers, momentum=0.9, dampening=0.5, **options)
+    assert y.tolist() == pytest.approx([0.9, 0.9])
+    assert buffers[0].tolist() == [1.0, 1.0]

@@ -166,3 +166,35 @@ def test_it_is_saved_without_values():
     assert made["x"][0] is made["x"][1] and made["x"][0].is_meta and made["x"][0].stride() == (1, 3)
     assert isinstance(made["w"], nn.Parameter) and repr(made["w"]) == repr(weight)
     assert made["y"].tolist() == [1.0] and made["r"].requires_grad
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, c: m + c,
+        lambda m, c: c * m,
+        lambda m, c: wg.cat([c, m]),
+        lambda m, c: wg.nn.functional.mse_loss(m, c),
+        lambda m, c: wg.where(c > 0, m, m),
+        lambda m, c: wg.nn.Linear(2, 2, device="meta")(c),
+    ],
+)
+def test_tensors_with_and_without_values_do_not_mix(call):
+    with pytest.raises(RuntimeError, match="is not on the expected device"):
+        call(wg.ones(2, 2, device="meta"), wg.ones(2, 2))
+
+
+def test_single_values_and_indices_mix_with_tensors_without_values():
+    m, c = wg.ones(2, 2, device="meta"), wg.ones(2, 2)
+    for result in (m + wg.tensor(1.0), wg.tensor(1.0) + m, m[wg.tensor([0])], m @ c, m.copy_(c)):
+        assert result.is_meta
+    # the argument keeps its values
+    assert c.type_as(m).is_meta
+    assert c.sum() == 4
+
+
+def test_a_recorded_backward_pass_keeps_shapes():
+    x = wg.ones(2, 3, device="meta", requires_grad=True)
+    (g,) = wg.autograd.grad(x.sin().mul(x).sum(), x, create_graph=True)
+    (h,) = wg.autograd.grad(g.sum(), x)
+    assert (g.shape, h.shape, h.is_meta) == ((2, 3), (2, 3), True)

@@ -21,6 +21,7 @@ from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import current_mode, is_recording, no_grad
 from wengert.tape.node import edge_of
 from wengert.tape.sites import warn
+from wengert.tape.write_checks import REVERSE
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
@@ -189,12 +190,41 @@ class Function:
             args = bound.args[len(context) :]
         if cls.setup_context is not Function.setup_context:  # type: ignore[attr-defined]
             args = _with_defaults(cls.forward, args)
+        if Function._needs_rules:
+            cls._check_rules(args)  # type: ignore[attr-defined]
         mode = current_mode()
         if mode is not None and mode.levels:
             made: Any = PORTS.applied(cls, args)
             if made is not NotImplemented:
                 return made
         return cls._applied(args)[0]  # type: ignore[attr-defined]
+
+    _needs_rules: ClassVar[bool] = False
+    """Whether transforms refuse Functions that lack a rule for them, as PyTorch's transforms do.
+
+    Otherwise `forward` runs on the values of the transform.
+    """
+
+    @classmethod
+    def _check_rules(cls, args: tuple[Any, ...]) -> None:
+        """Raise if a transform runs that PyTorch would not let call this Function."""
+        mode = current_mode()
+        levels = () if mode is None else mode.levels
+        batches = [level.number for level in levels if level.size and level.randomness != "never"]
+        if not (batches or REVERSE.get()) or cls.forward.__module__.startswith("wengert."):
+            return
+        if cls.setup_context is Function.setup_context:
+            raise RuntimeError(
+                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, "
+                "jacrev, ...), it must override the setup_context staticmethod: "
+                f"{cls.__name__}.forward takes no ctx then."
+            )
+        found = levels_of(*[a._payload for a in args if isinstance(a, TensorBase)])
+        if cls.vmap is Function.vmap and not cls.generate_vmap_rule and found.keys() & {*batches}:
+            raise RuntimeError(
+                f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please "
+                "override and implement the vmap staticmethod or set generate_vmap_rule=True."
+            )
 
     @classmethod
     def closes_over(cls, owner: Any, edges: Sequence[Any]) -> bool:

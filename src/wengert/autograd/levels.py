@@ -500,8 +500,9 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     if function.generate_vmap_rule:
         raise RuntimeError(
             f"You tried to vmap over {function.__name__}, but it has both "
-            "generate_vmap_rule=True and an overriden vmap staticmethod. Please set "
-            "generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
+            "generate_vmap_rule=True and an overridden vmap staticmethod. Please set "
+            "generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
+            "ambiguity."
         )
     leaves, like_args = flatten(args)
     batched = [isinstance(x, TensorBase) and level.number in levels_of(x._payload) for x in leaves]
@@ -513,8 +514,9 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         made = function.vmap(VmapInfo(level.size, randomness), dims, *whole)
     if not (isinstance(made, tuple) and len(made) == 2):
         raise RuntimeError(
-            "Expected the vmap staticmethod to have two returns, an output and out_dims, but got "
-            f"{type(made).__name__} from {function.__name__}.vmap"
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with "
+            "pytree structure compatible with the output. Got "
+            f"{f'{len(made)} returns' if isinstance(made, tuple) else f'a {type(made)}'} instead"
         )
     output, out_dims = made
     leaves, rebuild = flatten(output)

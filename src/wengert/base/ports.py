@@ -48,6 +48,7 @@ OWNERS = {
     "twisted": "wengert.compiler.runtime.drawing",
     "sent": "wengert.interp.devices",
     "parts": "wengert.compiler.decompose.all",
+    "compiled_by": "wengert.fx.dispatched",
 }
 """The module that fills each port."""
 
@@ -83,6 +84,7 @@ class Ports:
     sparse_gradient: A sparse tensor of indices and values, which are not checked.
     sent: A copy of an array on a device.
     parts: The decomposition of a primitive into simpler ones, or None.
+    compiled_by: A function as what a program's own compiler makes of its graph.
     fused: A primitive on large arrays, by native code (see `wengert.compiler.runtime.fused`).
     converted: An array in another precision, by native code (see that module).
     drawn, permuted, twisted
@@ -123,6 +125,7 @@ class Ports:
     twisted: Callable[..., Any]
     sent: Callable[..., Any]
     parts: Callable[..., Any]
+    compiled_by: Callable[..., Any]
 
     def __init__(self) -> None:
         for name in OWNERS:

@@ -137,6 +137,7 @@ class Installation:
             for name, module in list(sys.modules.items()):
                 if name.startswith("wengert.") and hasattr(module, "__spec__"):
                     self._follow(module)
+            self._set(wengert.autograd.Function, "_needs_rules", True)
             self._set(builtins, "__build_class__", _watching(builtins.__build_class__))
         for home, kinds in _HOMES.get(self.name, {}).items():
             found = importlib.import_module(f"{_own_name(self.module)}.{home}")

@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.base.dtypes import default_float
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.ir.decisions import Reason, crowded
@@ -582,7 +583,7 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: str = "auto",
+    backend: str | Callable[..., Any] = "auto",
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
@@ -596,7 +597,7 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: str = "auto",
+    backend: str | Callable[..., Any] = "auto",
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
@@ -609,7 +610,7 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: str = "auto",
+    backend: str | Callable[..., Any] = "auto",
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
@@ -630,9 +631,11 @@ def compile(
     model : callable, optional. Takes anything, and returns anything. Without it, a decorator is
         returned.
     fullgraph : bool. Raise `CompileError` instead of running the function eagerly.
-    backend : {"auto", "llvm", "numpy", "eager"}. What runs the loops: native code, which needs
-        llvmlite, or NumPy. ``"inductor"`` means ``"auto"``, ``"aot_eager"`` means ``"numpy"``, and
-        with ``"eager"`` nothing is compiled.
+    backend : {"auto", "llvm", "numpy", "eager"}, or callable. What runs the loops: native code,
+        which needs llvmlite, or NumPy. ``"inductor"`` means ``"auto"``, ``"aot_eager"`` means
+        ``"numpy"``, and with ``"eager"`` nothing is compiled. A callable gets a ``fx.GraphModule``,
+        which returns a tuple, and a list of tensors to call it with; it returns what runs in its
+        place.
     disable : bool. Return `model` unchanged.
     fastmath : bool. Allow rewrites that change rounding, and that assume finite numbers.
     threads : int, optional. 1 keeps large loops on one thread; otherwise, and by default, they use
@@ -712,6 +715,9 @@ def compile(
         return model
     if backend == "eager":
         return OptimizedModule(model, model) if isinstance(model, Module) else model
+    if callable(backend):
+        made = PORTS.compiled_by(model, backend)
+        return OptimizedModule(model, made) if isinstance(model, Module) else made
     most = CONFIG.recompile_limit if limit is None else limit
     chosen = Options(
         _backend(backend),

@@ -355,6 +355,7 @@ class Graph:
 
 
 def _candidate(target: Any) -> str:
+    target = getattr(target, "packet", target)
     if isinstance(target, str):
         name = target.strip("_") if target.startswith("__") else target
     else:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from wengert.base.elsewhere import elsewhere
+from wengert.base.places import NAMES
 from wengert.base.sections import fill_sections
 
 Target: TypeAlias = Callable[..., Any] | str
@@ -102,6 +103,10 @@ def path_of(func: Any) -> str:
     if module.split(".")[0] == "wengert":
         root = getattr(sys.modules["wengert"], name, None)
         module = "torch" if root is func else "torch" + module.removeprefix("wengert")
+        # PyTorch has these functions there, and shows them so
+        home = {"torch": "functional", "torch.nn.functional": "_C._nn"}.get(module, "")
+        if name in NAMES.get(home, {}):
+            module = f"torch.{home}"
     return f"{module}.{name}"
 
 

@@ -59,7 +59,7 @@ class OpOverload(str):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         name, run = _DISPATCHED.get()
-        return (run if name == self else _function(self.packet))(*args, **kwargs)
+        return (run if name == self else _function(self.packet, str.__str__(self)))(*args, **kwargs)
 
 
 OVERLOAD: Facet[str] = Facet("overload", lambda prim: "default")
@@ -209,12 +209,29 @@ class OpOverloadPacket:
         return f"aten.{self._name}"
 
 
-def _function(name: str) -> Any:
+def _function(name: str, prim: str = "") -> Any:
+    """Return the function or the method of a name, else the operation `prim`."""
     found = getattr(importlib.import_module("wengert"), name, None)
     found = found or getattr(PORTS.tensor, name, None)
+    if found is None and prim in TABLE:
+        found = _operation(prim)
     if found is None:
         raise NotImplementedError(f"{name} is only a name here: no function computes it")
     return found
+
+
+def _operation(name: str) -> Any:
+    """Return an operation as a function of its arguments in the order that handlers see."""
+    record = TABLE[name]
+
+    def run(*given: Any, **options: Any) -> Any:
+        order = _order(name, record.args)
+        values = {**order, **dict(zip(order, given, strict=False)), **options}
+        tensors = [values.pop(key) for key in record.args]
+        params = {key: _of_arrays(value) for key, value in values.items()}
+        return getattr(PORTS.namespace, name)(*tensors, **params)
+
+    return run
 
 
 _NAMES = (

@@ -201,15 +201,15 @@ def _reflections(Q: Any) -> Any:
 # -- norms -----------------------------------------------------------------------------------------
 
 
-def norm_except_dim(weight: Any, dim: int) -> Any:
+def norm_except_dim(v: Any, pow: float = 2, dim: int = 0) -> Any:
     """Return the norm of each slice along `dim`, with the other dimensions kept at size 1.
 
     With -1, return the norm of the whole tensor.
     """
     if dim == -1:
-        return linalg.vector_norm(weight)
-    others = [axis for axis in range(weight.ndim) if axis != dim % weight.ndim]
-    return linalg.vector_norm(weight, dim=others, keepdim=True) if others else weight.abs()
+        return linalg.vector_norm(v, pow)
+    others = [axis for axis in range(v.ndim) if axis != dim % v.ndim]
+    return linalg.vector_norm(v, pow, dim=others, keepdim=True) if others else v.abs()
 
 
 class _WeightNorm(Module):
@@ -220,11 +220,11 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Any, weight_v: Any) -> Any:
-        return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
+        return weight_v * (weight_g / norm_except_dim(weight_v, dim=self.dim))
 
     def right_inverse(self, weight: Any) -> tuple[Any, Any]:
         """Return the norms and the directions of a weight."""
-        return norm_except_dim(weight, self.dim), weight
+        return norm_except_dim(weight, dim=self.dim), weight
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:

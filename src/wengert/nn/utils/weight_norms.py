@@ -24,7 +24,7 @@ class WeightNorm:
     def compute_weight(self, module: Any) -> Any:
         """Return the weight."""
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
-        return v * (g / norm_except_dim(v, self.dim))
+        return v * (g / norm_except_dim(v, dim=self.dim))
 
     def remove(self, module: Any) -> None:
         """Make the weight a parameter again."""
@@ -72,7 +72,8 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         )
     hook = WeightNorm(name, -1 if dim is None else dim)
     del module._parameters[name]
-    module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, hook.dim).detach()))
+    norms = norm_except_dim(weight, dim=hook.dim).detach()
+    module.register_parameter(name + "_g", Parameter(norms))
     module.register_parameter(name + "_v", Parameter(weight.detach()))
     setattr(module, name, hook.compute_weight(module))
     module.register_forward_pre_hook(hook)
