@@ -127,7 +127,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
     Parameters
     ----------
-    tensor1, tensor2 : Tensor or number. A tensor with dimensions counts before one without, and
+    tensor1, tensor2: Tensors or numbers. A tensor with dimensions counts before one without, and
         that before a number, if they are of one kind: integers, floats or complex numbers.
 
     Examples
