@@ -16,6 +16,10 @@ FILLS = re.compile(
 HEADINGS = {"Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes"}
 HEADINGS |= {"Examples", "Notes", "References"}
 SHARED = re.compile(r"%\([^)]*\)s")
+NOT_SHOWN = re.compile(
+    r"(?<!her )[Aa]rguments are as for `|argument as for `|same arguments[.;]"
+    r"|arguments as there|arguments (are|as) those of `"
+)
 SHORT = re.compile(r"[\w*]+(, [\w*]+)*( : [^.]*\. |: )\S")
 
 
@@ -53,6 +57,22 @@ def test_no_entry_is_left_as_it_was_written():
                     short = heading in ("Parameters", "Returns", "Raises") and SHORT.match(line)
                     if short or "%(" in line:
                         found.append(f"{name}.{value.__name__}: {line}")
+    assert found == []
+
+
+def test_the_arguments_of_another_function_are_shown():
+    """A docstring says "arguments as for `f`", for which `help` shows the entries of `f`."""
+    found = [
+        f"{name}: {line}"
+        for name in filled()
+        for line in facts_of(name).strings
+        if NOT_SHOWN.search(line)
+    ]
+    for name in filled() - {"wengert.base.sections"}:
+        for value in vars(importlib.import_module(name)).values():
+            own = getattr(value, "__module__", None) == name
+            if own and "; arguments as for `" in (value.__doc__ or ""):
+                found.append(f"{name}.{value.__name__} names no function of its module")
     assert found == []
 
 

@@ -366,3 +366,20 @@ def test_programs_written_for_numpy():
         y = program(np, x)
         assert y.item() == pytest.approx(program(numpy, values))
         assert wg.autograd.gradcheck(lambda t, program=program: program(np, t), x)
+
+
+@pytest.mark.parametrize("name", ["dot", "inner", "vdot", "matmul", "tensordot"])
+def test_products_of_truths_say_whether_any_pair_is_true(name):
+    a = numpy.array([[True, False, True], [False, False, True], [False, False, False]])
+    b = numpy.array([[False, True, False], [True, True, False], [False, False, True]])
+    found, expected = getattr(np, name)(np.asarray(a), np.asarray(b)), getattr(numpy, name)(a, b)
+    assert found.dtype == bool and found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ["tril", "triu"])
+def test_a_vector_is_the_rows_of_a_triangular_matrix(name):
+    x = np.array([1.0, 2.0, 3.0]).requires_grad_()
+    found = getattr(np, name)(x, k=1)
+    assert found.tolist() == getattr(numpy, name)([1.0, 2.0, 3.0], k=1).tolist()
+    found.sum().backward()
+    assert x.grad.tolist() == getattr(numpy, name)(numpy.ones((3, 3)), k=1).sum(0).tolist()

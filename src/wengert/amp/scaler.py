@@ -88,7 +88,13 @@ class GradScaler:
         self._states: dict[int, _State] = {}
 
     def is_enabled(self) -> bool:
-        """Return whether scaling is enabled."""
+        """Return whether scaling is enabled.
+
+        Examples
+        --------
+        >>> wg.amp.GradScaler("cpu", enabled=False).is_enabled()
+        False
+        """
         return self._enabled
 
     def scale(self, outputs: T) -> T:
@@ -122,6 +128,14 @@ class GradScaler:
         RuntimeError: If gradients were already unscaled, or the step taken, since the last
             `update`.
         ValueError: If a gradient is float16: keep parameters in float32.
+
+        Examples
+        --------
+        >>> w, scaler = wg.ones(1, requires_grad=True), wg.amp.GradScaler("cpu", init_scale=8.0)
+        >>> scaler.scale(3 * w).backward()
+        >>> scaler.unscale_(wg.optim.SGD([w], lr=1.0))
+        >>> w.grad
+        tensor([3.])
         """
         if not self._enabled:
             return
@@ -161,6 +175,14 @@ class GradScaler:
         ------
         RuntimeError: If there was a step since the last `update`, or a closure is given.
         AssertionError: If no parameter has a gradient.
+
+        Examples
+        --------
+        >>> w, scaler = wg.ones(1, requires_grad=True), wg.amp.GradScaler("cpu", init_scale=8.0)
+        >>> scaler.scale(w / 2).backward()
+        >>> scaler.step(wg.optim.SGD([w], lr=1.0))
+        >>> w
+        tensor([0.5000], requires_grad=True)
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -251,7 +273,13 @@ class GradScaler:
         self._growth_interval = new_interval
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the scale and the settings, for saving; empty if scaling is disabled."""
+        """Return the scale and the settings, for saving; empty if scaling is disabled.
+
+        Examples
+        --------
+        >>> wg.amp.GradScaler("cpu", init_scale=8.0).state_dict()["scale"]
+        8.0
+        """
         if not self._enabled:
             return {}
         return {
@@ -268,6 +296,14 @@ class GradScaler:
         Raises
         ------
         RuntimeError: If it is empty because it was saved with scaling disabled.
+
+        Examples
+        --------
+        >>> saved = wg.amp.GradScaler("cpu", init_scale=8.0).state_dict()
+        >>> scaler = wg.amp.GradScaler("cpu")
+        >>> scaler.load_state_dict(saved)
+        >>> scaler.get_scale()
+        8.0
         """
         if not self._enabled:
             return

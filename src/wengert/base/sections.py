@@ -16,7 +16,8 @@ doctest runs, the full form in NumPy's style:
   entry of such a section. Lines that several examples share are there, too.
 * An entry's text follows its name and type on the same line, ``x : int. Text``, or a name or a type
   alone, ``ValueError: Text``.
-* `out`, `inplace` and `last_epoch` need no entry; nor does `name` in TensorFlow's functions.
+* `out`, `inplace`, `last_epoch`, `cache_size` and `validate_args` need no entry; nor does `name` in
+  TensorFlow's functions.
 * "Arguments as for `f`" in the first sentence stands for the entries of `f`, of the same module; a
   docstring may add its own parameters.
 * Examples need not import the library, as ``wg`` or under the name that an idiom uses.
@@ -89,7 +90,9 @@ def _texts() -> Iterator[tuple[str, str]]:
 
 
 _TEXTS = dict(_texts())
-_IMPLIED = {name: _TEXTS[name] for name in ("inplace", "last_epoch", "out")}
+_IMPLIED = {
+    name: _TEXTS[name] for name in ("cache_size", "inplace", "last_epoch", "out", "validate_args")
+}
 """Parameters with the same meaning in every function, which come last."""
 _IMPLIED_BY_IDIOMS = {
     "wengert.compat.tensorflow": {"name": "name : str, optional. Accepted, and of no effect."}

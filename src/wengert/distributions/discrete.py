@@ -58,6 +58,10 @@ class _OfBits:
 class Bernoulli(_OfBits, ExponentialFamily):
     """The Bernoulli distribution: 1 with probability `probs`, which has log-odds `logits`, else 0.
 
+    Parameters
+    ----------
+    %(chance)s
+
     Examples
     --------
     >>> wg.distributions.Bernoulli(0.25).log_prob(wg.tensor([0.0, 1.0]))
@@ -108,6 +112,10 @@ class Bernoulli(_OfBits, ExponentialFamily):
 class Geometric(_OfBits, Distribution):
     """The geometric distribution: failures before a success that has probability `probs`.
 
+    Parameters
+    ----------
+    %(chance)s
+
     Examples
     --------
     >>> wg.distributions.Geometric(0.13).mean
@@ -152,6 +160,11 @@ class Geometric(_OfBits, Distribution):
 
 class Binomial(_OfBits, Distribution):
     """The binomial distribution: successes, of probability `probs`, in `total_count` trials.
+
+    Parameters
+    ----------
+    total_count : int or Tensor. The number of trials, not negative.
+    %(chance)s
 
     Examples
     --------
@@ -212,6 +225,11 @@ class NegativeBinomial(_OfBits, Distribution):
     """The negative binomial distribution: successes, of probability `probs`, before
     `total_count` failures.
 
+    Parameters
+    ----------
+    total_count : Tensor or number. The number of failures, not negative.
+    %(chance)s
+
     Examples
     --------
     >>> wg.distributions.NegativeBinomial(0.6, wg.tensor(0.5)).mean
@@ -261,6 +279,10 @@ class NegativeBinomial(_OfBits, Distribution):
 
 class Poisson(ExponentialFamily):
     """The Poisson distribution with mean `rate`.
+
+    Parameters
+    ----------
+    rate : Tensor or number. The mean, not negative.
 
     Examples
     --------
@@ -514,6 +536,10 @@ class OneHotCategorical(_OfCategories):
 
     Its parameters are those of `Categorical`.
 
+    Parameters
+    ----------
+    %(weights)s
+
     Examples
     --------
     >>> wg.distributions.OneHotCategorical(wg.tensor([3.2, 3.0])).mean
@@ -556,6 +582,10 @@ class OneHotCategorical(_OfCategories):
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
     """Like `OneHotCategorical`, but samples have the gradient of the probabilities.
+
+    Parameters
+    ----------
+    %(weights)s
 
     Examples
     --------

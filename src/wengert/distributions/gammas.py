@@ -16,6 +16,11 @@ from wengert.ops.rejection import _sample_dirichlet, _standard_gamma
 class Gamma(ExponentialFamily):
     """The gamma distribution with shape `concentration` and scale 1 / `rate`.
 
+    Parameters
+    ----------
+    concentration : Tensor or number. The shape, positive.
+    rate : Tensor or number. The inverse scale, positive.
+
     Examples
     --------
     >>> wg.distributions.Gamma(4.1, 4.0).mean
@@ -75,6 +80,10 @@ def _at_least_tiny(found: Any) -> Any:
 class Chi2(Gamma):
     """The chi-squared distribution with `df` degrees of freedom.
 
+    Parameters
+    ----------
+    df : Tensor or number. The degrees of freedom, positive.
+
     Examples
     --------
     >>> wg.distributions.Chi2(2.2).mean
@@ -95,6 +104,10 @@ class Chi2(Gamma):
 
 class Exponential(ExponentialFamily):
     """The exponential distribution with mean 1 / `rate`.
+
+    Parameters
+    ----------
+    rate : Tensor or number. The inverse of the mean, positive.
 
     Examples
     --------
@@ -141,6 +154,10 @@ class Exponential(ExponentialFamily):
 
 class Dirichlet(ExponentialFamily):
     """The Dirichlet distribution on the simplex, with concentrations along the last dimension.
+
+    Parameters
+    ----------
+    concentration : Tensor. Of shape (..., k), positive; the last dimension is that of the event.
 
     Examples
     --------
@@ -203,6 +220,11 @@ class Dirichlet(ExponentialFamily):
 class Beta(ExponentialFamily):
     """The beta distribution, of density ∝ x^(concentration1 - 1) (1 - x)^(concentration0 - 1).
 
+    Parameters
+    ----------
+    concentration1 : Tensor or number. The exponent of x, plus 1; positive.
+    concentration0 : Tensor or number. The exponent of 1 - x, plus 1; positive.
+
     Examples
     --------
     >>> wg.distributions.Beta(1.7, 3.0).mean
@@ -249,6 +271,11 @@ class Beta(ExponentialFamily):
 
 class FisherSnedecor(Distribution):
     """The F-distribution: the ratio of two chi-squared variables, each over its degrees of freedom.
+
+    Parameters
+    ----------
+    df1 : Tensor or number. The degrees of freedom of the numerator, positive.
+    df2 : Tensor or number. Those of the denominator.
 
     Examples
     --------

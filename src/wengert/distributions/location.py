@@ -21,6 +21,11 @@ _SCALED = {"scale": constraints.positive}
 class Normal(ExponentialFamily):
     """The normal distribution with mean `loc` and standard deviation `scale`.
 
+    Parameters
+    ----------
+    loc : Tensor or number. The mean.
+    scale : Tensor or number. The standard deviation, positive.
+
     Examples
     --------
     >>> wg.distributions.Normal(0.8, 1.0).log_prob(wg.tensor(0.0))
@@ -76,6 +81,11 @@ class Normal(ExponentialFamily):
 class Cauchy(Distribution):
     """The Cauchy distribution around `loc`, with half width at half maximum `scale`.
 
+    Parameters
+    ----------
+    loc : Tensor or number. The median, which is the mode; there is no mean.
+    scale : Tensor or number. The half width at half maximum, positive.
+
     Examples
     --------
     >>> wg.distributions.Cauchy(5.3, 1.0).cdf(wg.tensor(1.0))
@@ -115,6 +125,11 @@ class Cauchy(Distribution):
 
 class Laplace(Distribution):
     """The Laplace distribution around `loc`, exponential with mean `scale` on either side.
+
+    Parameters
+    ----------
+    loc : Tensor or number. The mean.
+    scale : Tensor or number. The mean distance from it, positive.
 
     Examples
     --------
@@ -159,6 +174,11 @@ class Laplace(Distribution):
 
 class Uniform(Distribution):
     """The uniform distribution on [low, high).
+
+    Parameters
+    ----------
+    low : Tensor or number. The lower end, which is included.
+    high : Tensor or number. The upper end, above `low`, which is excluded.
 
     Examples
     --------
@@ -213,6 +233,12 @@ class Uniform(Distribution):
 class StudentT(Distribution):
     """Student's t-distribution with `df` degrees of freedom, shifted by `loc` and scaled by
     `scale`.
+
+    Parameters
+    ----------
+    df : Tensor or number. The degrees of freedom, positive.
+    loc : Tensor or number. The centre.
+    scale : Tensor or number. What the distance from it is multiplied by, positive.
 
     Examples
     --------
@@ -273,6 +299,11 @@ class _Derived(TransformedDistribution):
 class LogNormal(_Derived):
     """The log-normal distribution: exp(x) for x from `Normal(loc, scale)`.
 
+    Parameters
+    ----------
+    loc : Tensor or number. The mean of the logarithm.
+    scale : Tensor or number. The standard deviation of the logarithm, positive.
+
     Examples
     --------
     >>> wg.distributions.LogNormal(0.0, 1.0).mean
@@ -329,6 +360,10 @@ class _Half(_Derived):
 class HalfNormal(_Half):
     """The half-normal distribution: absolute values of `Normal(0, scale)`.
 
+    Parameters
+    ----------
+    scale : Tensor or number. The standard deviation of the normal distribution, positive.
+
     Examples
     --------
     >>> wg.distributions.HalfNormal(1.0).mean
@@ -346,6 +381,10 @@ class HalfNormal(_Half):
 
 class HalfCauchy(_Half):
     """The half-Cauchy distribution: absolute values of `Cauchy(0, scale)`.
+
+    Parameters
+    ----------
+    scale : Tensor or number. The half width of the Cauchy distribution, positive.
 
     Examples
     --------
@@ -367,6 +406,11 @@ class HalfCauchy(_Half):
 
 class Gumbel(TransformedDistribution):
     """The Gumbel distribution of maxima, with mode `loc`.
+
+    Parameters
+    ----------
+    loc : Tensor or number. The mode.
+    scale : Tensor or number. The width, positive.
 
     Examples
     --------
@@ -410,6 +454,12 @@ class VonMises(Distribution):
 
     Samples are not differentiable; they are drawn by the method of Best and Fisher (Applied
     Statistics 28, 1979).
+
+    Parameters
+    ----------
+    loc : Tensor or number. The mean angle, in radians.
+    concentration : Tensor or number. How closely angles lie around it, positive; large ones give a
+        normal distribution of variance 1 / `concentration`.
 
     Examples
     --------

@@ -310,6 +310,11 @@ class LowRankMultivariateNormal(Distribution):
 class LogisticNormal(TransformedDistribution):
     """The logistic-normal distribution: normal vectors mapped to the simplex.
 
+    Parameters
+    ----------
+    loc : Tensor. Of shape (..., k): the means; events have k + 1 elements.
+    scale : Tensor. The standard deviations, positive, of a shape that broadcasts to that of `loc`.
+
     Examples
     --------
     >>> wg.distributions.LogisticNormal(wg.zeros(2), wg.ones(2)).sample((7,)).shape

@@ -46,7 +46,7 @@ class Transform:
 
     Parameters
     ----------
-    cache_size : {0, 1}. Whether to remember the last value, so that its inverse is exact and free.
+    %(cache_size)s
 
     Attributes
     ----------
@@ -429,6 +429,10 @@ class IndependentTransform(Transform):
 class ExpTransform(Transform):
     """y = exp(x).
 
+    Parameters
+    ----------
+    %(cache_size)s
+
     Examples
     --------
     >>> wg.distributions.transforms.ExpTransform()(wg.zeros(1))
@@ -498,6 +502,10 @@ class PowerTransform(_Broadcasts):
 class SoftplusTransform(Transform):
     """y = ln(1 + exp(x)).
 
+    Parameters
+    ----------
+    %(cache_size)s
+
     Examples
     --------
     >>> wg.distributions.transforms.SoftplusTransform()(wg.zeros(1))
@@ -520,6 +528,10 @@ class SoftplusTransform(Transform):
 
 class TanhTransform(Transform):
     """y = tanh(x).
+
+    Parameters
+    ----------
+    %(cache_size)s
 
     Examples
     --------
@@ -551,6 +563,10 @@ def _clipped_sigmoid(x: Any) -> Any:
 class SigmoidTransform(Transform):
     """y = 1 / (1 + exp(-x)).
 
+    Parameters
+    ----------
+    %(cache_size)s
+
     Examples
     --------
     >>> wg.distributions.transforms.SigmoidTransform()(wg.zeros(1))
@@ -574,6 +590,10 @@ class SigmoidTransform(Transform):
 
 class AbsTransform(Transform):
     """y = \\|x\\|, which is not bijective: the inverse returns one of two solutions.
+
+    Parameters
+    ----------
+    %(cache_size)s
 
     Examples
     --------

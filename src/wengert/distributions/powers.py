@@ -19,6 +19,11 @@ from wengert.distributions.utils import broadcast_all, euler_constant, number_li
 class InverseGamma(TransformedDistribution):
     """The inverse gamma distribution: 1 / x for x from `Gamma`.
 
+    Parameters
+    ----------
+    concentration : Tensor or number. The shape of the gamma distribution, positive.
+    rate : Tensor or number. Its inverse scale, positive; the scale of this distribution.
+
     Examples
     --------
     >>> wg.distributions.InverseGamma(1.9, 4.0).mean
@@ -57,6 +62,11 @@ class InverseGamma(TransformedDistribution):
 class Pareto(TransformedDistribution):
     """The Pareto distribution on [scale, ∞), with exponent `alpha`.
 
+    Parameters
+    ----------
+    scale : Tensor or number. The smallest value, positive.
+    alpha : Tensor or number. The exponent, positive.
+
     Examples
     --------
     >>> wg.distributions.Pareto(3.2, 2.0).mean
@@ -94,6 +104,11 @@ class Pareto(TransformedDistribution):
 
 class Weibull(TransformedDistribution):
     """The Weibull distribution: `scale` times a power of an exponential variable.
+
+    Parameters
+    ----------
+    scale : Tensor or number. What the power is multiplied by, positive.
+    concentration : Tensor or number. The inverse of the exponent of that power, positive.
 
     Examples
     --------
@@ -137,6 +152,11 @@ class Weibull(TransformedDistribution):
 
 class Kumaraswamy(TransformedDistribution):
     """The Kumaraswamy distribution on the unit interval, similar to the beta distribution.
+
+    Parameters
+    ----------
+    concentration1 : Tensor or number. The exponent of x in 1 - (1 - x^a)^b, positive.
+    concentration0 : Tensor or number. The outer exponent, b, positive.
 
     Examples
     --------
@@ -186,6 +206,13 @@ class Kumaraswamy(TransformedDistribution):
 
 class GeneralizedPareto(Distribution):
     """The generalised Pareto distribution of excesses over a high threshold `loc`.
+
+    Parameters
+    ----------
+    loc : Tensor or number. The threshold.
+    scale : Tensor or number. The width, positive.
+    concentration : Tensor or number. The shape: positive for heavy tails, negative for bounded
+        support.
 
     Examples
     --------

@@ -88,6 +88,10 @@ def _reshaped(shape: Any, old: Any, new: Any) -> Any:
 class SoftmaxTransform(Transform):
     """y = softmax(x), from vectors to the simplex. It is not bijective; the inverse returns ln y.
 
+    Parameters
+    ----------
+    %(cache_size)s
+
     Examples
     --------
     >>> wg.distributions.transforms.SoftmaxTransform()(wg.zeros(2))
@@ -113,6 +117,10 @@ class SoftmaxTransform(Transform):
 
 class StickBreakingTransform(Transform):
     """Maps vectors to the simplex with one more element: each takes a share of what is left.
+
+    Parameters
+    ----------
+    %(cache_size)s
 
     Examples
     --------
@@ -158,6 +166,10 @@ class CorrCholeskyTransform(Transform):
 
     Each element becomes a partial correlation by tanh, which takes a share of its row's unit
     length.
+
+    Parameters
+    ----------
+    %(cache_size)s
 
     Examples
     --------
@@ -210,6 +222,10 @@ class CorrCholeskyTransform(Transform):
 class LowerCholeskyTransform(Transform):
     """Maps matrices to lower-triangular ones, with the exponential of their diagonals.
 
+    Parameters
+    ----------
+    %(cache_size)s
+
     Examples
     --------
     >>> wg.distributions.transforms.LowerCholeskyTransform()(wg.full((1, 1), 0.5))
@@ -228,6 +244,10 @@ class LowerCholeskyTransform(Transform):
 
 class PositiveDefiniteTransform(Transform):
     """Maps matrices to positive definite ones, through Cholesky factors.
+
+    Parameters
+    ----------
+    %(cache_size)s
 
     Examples
     --------

@@ -123,11 +123,25 @@ class Graph:
 
     @property
     def nodes(self) -> _Nodes:
-        """The nodes in order."""
+        """The nodes in order.
+
+        Examples
+        --------
+        >>> traced = wg.fx.symbolic_trace(lambda x: wg.relu(x) + 1)
+        >>> [node.name for node in traced.graph.nodes]
+        ['x', 'relu', 'add', 'output']
+        """
         return _Nodes(self)
 
     def find_nodes(self, *, op: str, target: Any = None, sort: bool = True) -> list[Node]:
-        """Return the nodes of one kind, and with one target if it is given."""
+        """Return the nodes of one kind, and with one target if it is given.
+
+        Examples
+        --------
+        >>> traced = wg.fx.symbolic_trace(lambda x: wg.relu(x) + 1)
+        >>> traced.graph.find_nodes(op="call_function", target=wg.relu)
+        [relu]
+        """
         return [n for n in self.nodes if n.op == op and (target is None or n.target == target)]
 
     # -- making nodes ------------------------------------------------------------------------------
@@ -161,7 +175,13 @@ class Graph:
         return node
 
     def placeholder(self, name: str, type_expr: Any = None, default_value: Any = ...) -> Node:
-        """Make an input of the program."""
+        """Make an input of the program.
+
+        Examples
+        --------
+        >>> wg.fx.Graph().placeholder("x")
+        x
+        """
         args = () if default_value is ... else (default_value,)
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
@@ -177,13 +197,27 @@ class Graph:
         type_expr: Any = None,
         name: str | None = None,
     ) -> Node:
-        """Make a call of a function."""
+        """Make a call of a function.
+
+        Examples
+        --------
+        >>> graph = wg.fx.Graph()
+        >>> graph.call_function(wg.relu, (graph.placeholder("x"),))
+        relu
+        """
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
     def call_method(
         self, method_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None
     ) -> Node:
-        """Make a call of a method of the first argument."""
+        """Make a call of a method of the first argument.
+
+        Examples
+        --------
+        >>> graph = wg.fx.Graph()
+        >>> graph.call_method("sum", (graph.placeholder("x"),), {"dim": 0}).format_node()
+        '%sum_1 : [num_users=0] = call_method[target=sum](args = (%x,), kwargs = {dim: 0})'
+        """
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
 
     def call_module(
@@ -243,7 +277,17 @@ class Graph:
         return self._inserting(self._root.append if n is None else n.prepend)
 
     def inserting_after(self, n: Node | None = None) -> Any:
-        """Return a context in which new nodes go right after `n`; without `n`, to the end."""
+        """Return a context in which new nodes go right after `n`; without `n`, to the end.
+
+        Examples
+        --------
+        >>> traced = wg.fx.symbolic_trace(lambda x: wg.relu(x))
+        >>> node = traced.graph.find_nodes(op="call_function")[0]
+        >>> with traced.graph.inserting_after(node):
+        ...     doubled = traced.graph.call_function(wg.mul, (node, 2))
+        >>> [node.name for node in traced.graph.nodes]
+        ['x', 'relu', 'mul', 'output']
+        """
         return self._inserting(self._root.prepend if n is None else n.append)
 
     # -- removing nodes
@@ -255,6 +299,18 @@ class Graph:
         Raises
         ------
         RuntimeError: If it is used.
+
+        Examples
+        --------
+        >>> traced = wg.fx.symbolic_trace(lambda x: wg.relu(x))
+        >>> node = traced.graph.find_nodes(op="call_function")[0]
+        >>> node.replace_all_uses_with(node.args[0])
+        [output]
+        >>> traced.graph.erase_node(node)
+        >>> print(traced.graph)
+        graph():
+            %x : [num_users=1] = placeholder[target=x]
+            return x
         """
         if to_erase.users:
             raise RuntimeError(
@@ -273,7 +329,16 @@ class Graph:
         to_erase._set((), {})
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Remove unused nodes without side effects; return whether there were any."""
+        """Remove unused nodes without side effects; return whether there were any.
+
+        Examples
+        --------
+        >>> traced = wg.fx.symbolic_trace(lambda x: (wg.exp(x), wg.relu(x))[1])
+        >>> traced.graph.eliminate_dead_code()
+        True
+        >>> [node.name for node in traced.graph.nodes]
+        ['x', 'relu', 'output']
+        """
         self.lint()
         impure = is_impure_node or Node.is_impure
         before = len(self.nodes)
@@ -328,6 +393,13 @@ class Graph:
         Parameters
         ----------
         root_module : str. The name of the module in the code, such as ``"self"``.
+
+        Examples
+        --------
+        >>> print(wg.fx.symbolic_trace(lambda x: wg.relu(x)).graph.python_code("self").src.strip())
+        def forward(self, x):
+            relu = torch.relu(x);  x = None
+            return relu
         """
         return _Code(self, root_module).made()
 

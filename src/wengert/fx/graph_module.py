@@ -123,7 +123,15 @@ class GraphModule(Module):
 
     @property
     def code(self) -> str:
-        """The code of `forward`."""
+        """The code of `forward`.
+
+        Examples
+        --------
+        >>> print(wg.fx.symbolic_trace(lambda x: wg.relu(x)).code.strip())
+        def forward(self, x):
+            relu = torch.relu(x);  x = None
+            return relu
+        """
         return self._code
 
     def recompile(self) -> Any:

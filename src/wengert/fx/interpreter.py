@@ -62,7 +62,14 @@ class Interpreter:
         initial_env: dict[Node, Any] | None = None,
         enable_io_processing: bool = True,
     ) -> Any:
-        """Run the graph on `args`; nodes in `initial_env` already have values."""
+        """Run the graph on `args`; nodes in `initial_env` already have values.
+
+        Examples
+        --------
+        >>> traced = wg.fx.symbolic_trace(lambda x: wg.relu(x))
+        >>> wg.fx.Interpreter(traced).run(wg.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+        """
         self.env = dict(initial_env or {})
         self.args_iter: Iterator[Any] = iter(args)
         for node in self.graph.nodes:

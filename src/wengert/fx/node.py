@@ -172,7 +172,14 @@ class Node:
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """The arguments by position."""
+        """The arguments by position.
+
+        Examples
+        --------
+        >>> graph = wg.fx.symbolic_trace(lambda x: wg.add(x, 1)).graph
+        >>> graph.find_nodes(op="call_function")[0].args
+        (x, 1)
+        """
         return self._args
 
     @args.setter
@@ -181,7 +188,14 @@ class Node:
 
     @property
     def kwargs(self) -> dict[str, Any]:
-        """The arguments by name."""
+        """The arguments by name.
+
+        Examples
+        --------
+        >>> graph = wg.fx.symbolic_trace(lambda x: wg.sum(x, dim=0)).graph
+        >>> graph.find_nodes(op="call_function")[0].kwargs
+        {'dim': 0}
+        """
         return self._kwargs
 
     @kwargs.setter
@@ -200,7 +214,14 @@ class Node:
 
     @property
     def all_input_nodes(self) -> list[Node]:
-        """The nodes among the arguments, without duplicates."""
+        """The nodes among the arguments, without duplicates.
+
+        Examples
+        --------
+        >>> graph = wg.fx.symbolic_trace(lambda x, y: wg.add(x, y)).graph
+        >>> graph.find_nodes(op="call_function")[0].all_input_nodes
+        [x, y]
+        """
         return list(self._inputs)
 
     @property
@@ -258,6 +279,19 @@ class Node:
         Returns
         -------
         list of Node: The nodes that used it and that `delete_user_cb` agreed to.
+
+        Examples
+        --------
+        >>> traced = wg.fx.symbolic_trace(lambda x: wg.exp(wg.relu(x)))
+        >>> first = traced.graph.find_nodes(op="call_function")[0]
+        >>> first.replace_all_uses_with(first.args[0])
+        [exp]
+        >>> print(traced.graph)
+        graph():
+            %x : [num_users=2] = placeholder[target=x]
+            %relu : [num_users=0] = call_function[target=torch.relu](args = (%x,), kwargs = {})
+            %exp : [num_users=1] = call_function[target=torch.exp](args = (%x,), kwargs = {})
+            return exp
         """
         if propagate_meta:
             replace_with.meta.update(self.meta)
@@ -283,7 +317,14 @@ class Node:
         return impure_random and self.op == "call_function" and _draws(self.target)
 
     def format_node(self, *args: Any, **kwargs: Any) -> str:
-        """Format the node as a line of text."""
+        """Format the node as a line of text.
+
+        Examples
+        --------
+        >>> graph = wg.fx.symbolic_trace(lambda x: wg.relu(x)).graph
+        >>> graph.find_nodes(op="call_function")[0].format_node()
+        '%relu : [num_users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})'
+        """
         kind = "" if self.type is None else f"{shown_type(self.type)} "
         users = f"%{self.name} : {kind}[num_users={len(self.users)}] = {self.op}"
         if self.op == "placeholder":

@@ -19,6 +19,12 @@ class LinearMap:
 
     Vectors are one-dimensional NumPy arrays of doubles.
 
+    Parameters
+    ----------
+    matvec, rmatvec : callable. Return the product of the matrix, and of its transpose, with a
+        vector.
+    size : int. The number of rows and columns.
+
     Attributes
     ----------
     shape, dtype: As of the matrix.

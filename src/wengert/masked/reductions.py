@@ -307,6 +307,10 @@ def norm(
 ) -> Any:
     """Compute the vector norm of the elements that a mask selects; arguments as for `sum`.
 
+    Parameters
+    ----------
+    ord : float, optional. The order of the norm; 2 by default.
+
     Examples
     --------
     >>> wg.masked.norm(wg.tensor([3.0, 9.0, 4.0]), mask=wg.tensor([True, False, True]))
@@ -386,6 +390,12 @@ def median(
 ) -> Any:
     """Return the median of the elements that a mask selects along a dimension; NaN for none.
 
+    Parameters
+    ----------
+    %(input, dim, keepdim)s
+    dtype : dtype, optional. The dtype to which `input` is converted first.
+    mask : Tensor, optional. True for elements to select; its shape broadcasts to `input`'s.
+
     Raises
     ------
     ValueError: If it selects none somewhere, and the dtype is not floating.
@@ -408,6 +418,12 @@ def median(
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Compute `softmax` of the selected elements; 0 where the mask is False, NaN if it selects
     none.
+
+    Parameters
+    ----------
+    %(input, dim)s
+    dtype : dtype, optional. The dtype to which `input` is converted first.
+    mask : Tensor, optional. True for elements to select; its shape broadcasts to `input`'s.
 
     Examples
     --------
@@ -444,7 +460,7 @@ def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Compute cumulative sums of the elements that a mask selects.
+    """Sum the elements that a mask selects up to each; arguments as for `softmax`.
 
     Examples
     --------
@@ -456,7 +472,7 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Compute cumulative products of the elements that a mask selects.
+    """Multiply the elements that a mask selects up to each; arguments as for `softmax`.
 
     Examples
     --------
@@ -470,7 +486,12 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 def normalize(
     input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Divide the selected elements by their norm along a dimension, which is at least `eps`.
+    """Divide the selected elements by their norm along a dimension; arguments as for `softmax`.
+
+    Parameters
+    ----------
+    ord : float. The order of the norm.
+    eps : float. The least number to divide by.
 
     Examples
     --------
@@ -486,6 +507,12 @@ def logaddexp(
     input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
 ) -> Any:
     """Compute `logaddexp` of two tensors, in which masked elements count as -inf.
+
+    Parameters
+    ----------
+    input, other : Tensor. Of shapes that broadcast.
+    dtype : dtype, optional. The dtype to which both are converted first.
+    input_mask, other_mask : Tensor, optional. True for elements to select of each.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """Return the logarithm of `softmax`, without overflow or underflow; same arguments.
+    """Return the logarithm of `softmax`, without overflow; arguments as for `softmax`.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """Return `softmax` of ``-input``; same arguments.
+    """Return `softmax` of ``-input``; arguments as for `softmax`.
 
     Examples
     --------

@@ -208,9 +208,9 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Fill a weight from a normal distribution that keeps variances both ways.
+    """Fill from a normal distribution that keeps variances; arguments as for `xavier_uniform_`.
 
-    The standard deviation is gain·√(2 / (fan_in + fan_out)); see `xavier_uniform_`.
+    The standard deviation is gain·√(2 / (fan_in + fan_out)).
 
     Examples
     --------
@@ -264,9 +264,9 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Any = None,
 ) -> Any:
-    """Fill a weight from a normal distribution so that rectifiers preserve variances.
+    """Fill from a normal distribution for rectifiers; arguments as for `kaiming_uniform_`.
 
-    The standard deviation is gain / √fan; see `kaiming_uniform_`.
+    The standard deviation is gain / √fan.
 
     Examples
     --------

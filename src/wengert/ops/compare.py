@@ -23,6 +23,10 @@ _KINDS = "rtol", "atol"
 def equal(input: Any, other: Any) -> bool:
     """Return whether two tensors have the same shape and elements.
 
+    Parameters
+    ----------
+    input, other : Tensor. Of any shapes and dtypes; NaN equals nothing.
+
     Examples
     --------
     >>> wg.equal(wg.ones(2), wg.ones(2)), wg.equal(wg.ones(2), wg.ones(1))
@@ -46,6 +50,16 @@ def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
     """Return whether ``abs(input - other) <= atol + rtol * abs(other)``, element by element.
+
+    Parameters
+    ----------
+    input, other : Tensor. Of one dtype, and of shapes that broadcast.
+    rtol, atol : float. The relative and the absolute tolerance, not negative.
+    equal_nan : bool. Whether NaN is close to NaN.
+
+    Raises
+    ------
+    RuntimeError: If the dtypes differ, the shapes do not broadcast, or a tolerance is negative.
 
     Examples
     --------
@@ -107,11 +121,7 @@ def _held(payload: Any) -> Any:
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Return whether all elements are close (see `isclose`).
-
-    Raises
-    ------
-    RuntimeError: If the dtypes differ.
+    """Return whether all elements are close; arguments as for `isclose`.
 
     Examples
     --------

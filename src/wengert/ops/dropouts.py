@@ -148,7 +148,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
 def feature_alpha_dropout(
     input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Any:
-    """Apply `alpha_dropout` to whole channels; same arguments.
+    """Apply `alpha_dropout` to whole channels; arguments as for `alpha_dropout`.
 
     Examples
     --------

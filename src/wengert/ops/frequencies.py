@@ -127,7 +127,7 @@ def fftshift(input: Any, dim: Any = None) -> Any:
 
 
 def ifftshift(input: Any, dim: Any = None) -> Any:
-    """Return the inverse of `fftshift`; arguments as there.
+    """Return the inverse of `fftshift`; arguments as for `fftshift`.
 
     Examples
     --------

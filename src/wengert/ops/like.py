@@ -100,7 +100,7 @@ def empty_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Return uninitialised memory of the shape and dtype of a tensor; see `zeros_like`.
+    """Return unset memory of the shape and dtype of a tensor; arguments as for `zeros_like`.
 
     Examples
     --------
@@ -125,7 +125,11 @@ def full_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Return a tensor of another's shape and dtype with one value; see `zeros_like`.
+    """Return a tensor of another's shape and dtype with one value; arguments as for `zeros_like`.
+
+    Parameters
+    ----------
+    fill_value : number. The value of every element.
 
     Examples
     --------

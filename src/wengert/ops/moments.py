@@ -87,9 +87,9 @@ def std(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """Return the standard deviation of the elements, overall or along dimensions.
+    """Return the standard deviation, overall or along dimensions; arguments as for `var`.
 
-    Where it is 0, its derivative is 0. The arguments are those of `var`.
+    Where it is 0, its derivative is 0.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def var_mean(
     correction: float | None = None,
     **names: Any,
 ) -> tuple[Any, Any]:
-    """Return the variance and the mean, as a tuple; the arguments are those of `var`.
+    """Return the variance and the mean, as a tuple; arguments as for `var`.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def std_mean(
     correction: float | None = None,
     **names: Any,
 ) -> tuple[Any, Any]:
-    """Return the standard deviation and the mean, as a tuple; the arguments are those of `var`.
+    """Return the standard deviation and the mean, as a tuple; arguments as for `var`.
 
     Examples
     --------

@@ -153,7 +153,7 @@ def add(input: Any, other: Any, former: Any = None, *, alpha: Any = 1, out: Any 
 
 
 def sub(input: Any, other: Any, former: Any = None, *, alpha: Any = 1, out: Any = None) -> Any:
-    """``input - alpha * other``, element by element; arguments as those of `add`.
+    """``input - alpha * other``, element by element; arguments as for `add`.
 
     Examples
     --------

@@ -163,7 +163,7 @@ def randn_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Return standard normal numbers of a tensor's shape and dtype; arguments as `rand_like`.
+    """Return standard normal numbers of a tensor's shape and dtype; arguments as for `rand_like`.
 
     Examples
     --------

@@ -339,7 +339,7 @@ def triu_indices(
     device: Any = None,
     layout: Any = None,
 ) -> Any:
-    """Return the row and column indices on and above a diagonal; see `tril_indices`.
+    """Return the row and column indices on and above a diagonal; arguments as for `tril_indices`.
 
     Examples
     --------

@@ -81,9 +81,9 @@ def rnn_tanh_cell(
 def rnn_relu_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
-    """Return one step of a simple recurrent network: ``relu(w_ih x + b_ih + w_hh h + b_hh)``.
+    """Return one step of a recurrent network with rectifiers; arguments as for `rnn_tanh_cell`.
 
-    Its arguments, result and errors are those of `rnn_tanh_cell`.
+    It is ``relu(w_ih x + b_ih + w_hh h + b_hh)``.
 
     Examples
     --------

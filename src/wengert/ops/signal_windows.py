@@ -90,9 +90,13 @@ def hann_window(x: Any) -> Any:
 @export("wengert")
 @_window
 def hamming_window(x: Any, alpha: float = 0.54, beta: float = 0.46) -> Any:
-    """Return the Hamming window: alpha - beta * cos(2 * pi * x) for x from 0 to 1.
+    """Return the Hamming window; arguments as for `hann_window`.
 
-    The other arguments are those of `hann_window`.
+    It is alpha - beta * cos(2 * pi * x) for x from 0 to 1.
+
+    Parameters
+    ----------
+    alpha, beta : float. The mean, and how far the window goes from it.
 
     Examples
     --------
@@ -105,9 +109,9 @@ def hamming_window(x: Any, alpha: float = 0.54, beta: float = 0.46) -> Any:
 @export("wengert")
 @_window
 def blackman_window(x: Any) -> Any:
-    """Return the Blackman window: 0.42 - 0.5 * cos(2 * pi * x) + 0.08 * cos(4 * pi * x).
+    """Return the Blackman window; arguments as for `hann_window`.
 
-    x goes from 0 to 1; the arguments are those of `hann_window`.
+    It is 0.42 - 0.5 * cos(2 * pi * x) + 0.08 * cos(4 * pi * x) for x from 0 to 1.
 
     Examples
     --------
@@ -120,7 +124,7 @@ def blackman_window(x: Any) -> Any:
 @export("wengert")
 @_window
 def bartlett_window(x: Any) -> Any:
-    """Return the Bartlett window, a triangle; the arguments are those of `hann_window`.
+    """Return the Bartlett window, a triangle; arguments as for `hann_window`.
 
     Examples
     --------
@@ -133,9 +137,13 @@ def bartlett_window(x: Any) -> Any:
 @export("wengert")
 @_window
 def kaiser_window(x: Any, beta: float = 12.0) -> Any:
-    """Return the Kaiser window: i0(beta * sqrt(1 - (2 * x - 1) ** 2)) / i0(beta) for x from 0 to 1.
+    """Return the Kaiser window; arguments as for `hann_window`.
 
-    `beta` says how narrow it is; the other arguments are those of `hann_window`.
+    It is i0(beta * sqrt(1 - (2 * x - 1) ** 2)) / i0(beta) for x from 0 to 1.
+
+    Parameters
+    ----------
+    beta : float. How narrow it is.
 
     Examples
     --------

@@ -358,6 +358,12 @@ def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
 
     Differentiable with respect to the values.
 
+    Parameters
+    ----------
+    input : Tensor. Sparse, of floating dtype.
+    dim : int. The dimension along which stored elements add up to 1.
+    dtype : dtype, optional. The dtype to convert the values to first.
+
     Examples
     --------
     >>> x = wg.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 4.0], (2, 3))
@@ -368,7 +374,7 @@ def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """Compute the logarithm of `softmax` over the stored elements.
+    """Compute the logarithm of `softmax`; arguments as for `softmax`.
 
     Examples
     --------

@@ -361,15 +361,34 @@ class SparseTensor(SparseBase):
         return type(self)(self._indices_, values, self.shape, self._coalesced)
 
     def sparse_dim(self) -> int:
-        """Return the number of sparse dimensions, the first ones."""
+        """Return the number of sparse dimensions, the first ones.
+
+        Examples
+        --------
+        >>> wg.eye(2).to_sparse().sparse_dim()
+        2
+        """
         return int(self._indices_.shape[0])
 
     def dense_dim(self) -> int:
-        """Return the number of dense dimensions, the last ones."""
+        """Return the number of dense dimensions, the last ones.
+
+        Examples
+        --------
+        >>> wg.sparse_coo_tensor([[0, 1]], [[1.0, 2.0], [3.0, 4.0]], (2, 2)).dense_dim()
+        1
+        """
         return self.ndim - self.sparse_dim()
 
     def is_coalesced(self) -> bool:
-        """Return whether each element is stored once, in order."""
+        """Return whether each element is stored once, in order.
+
+        Examples
+        --------
+        >>> x = wg.sparse_coo_tensor([[0, 0]], [1.0, 2.0], (2,))
+        >>> x.is_coalesced(), x.coalesce().is_coalesced()
+        (False, True)
+        """
         return self._coalesced
 
     def _coalesced_(self, coalesced: bool) -> Self:
@@ -383,7 +402,14 @@ class SparseTensor(SparseBase):
             )
 
     def indices(self) -> Any:
-        """Return the indices of the values: of shape (sparse_dim, nnz), int64."""
+        """Return the indices of the values: of shape (sparse_dim, nnz), int64.
+
+        Examples
+        --------
+        >>> wg.tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse().indices()
+        tensor([[0, 1],
+                [1, 0]])
+        """
         self._check_coalesced("indices")
         return self._indices_
 
@@ -501,19 +527,43 @@ class CompressedTensor(SparseBase):
         return 0
 
     def crow_indices(self) -> Any:
-        """Return where each row begins among the values, and where the last ends."""
+        """Return where each row begins among the values, and where the last ends.
+
+        Examples
+        --------
+        >>> wg.tensor([[0.0, 2.0], [3.0, 4.0]]).to_sparse_csr().crow_indices()
+        tensor([0, 1, 3])
+        """
         return self._part("crow_indices")
 
     def col_indices(self) -> Any:
-        """Return the columns of the values."""
+        """Return the columns of the values.
+
+        Examples
+        --------
+        >>> wg.tensor([[0.0, 2.0], [3.0, 4.0]]).to_sparse_csr().col_indices()
+        tensor([1, 0, 1])
+        """
         return self._part("col_indices")
 
     def ccol_indices(self) -> Any:
-        """Return where each column begins among the values, and where the last ends."""
+        """Return where each column begins among the values, and where the last ends.
+
+        Examples
+        --------
+        >>> wg.tensor([[0.0, 2.0], [3.0, 4.0]]).to_sparse_csc().ccol_indices()
+        tensor([0, 1, 3])
+        """
         return self._part("ccol_indices")
 
     def row_indices(self) -> Any:
-        """Return the rows of the values."""
+        """Return the rows of the values.
+
+        Examples
+        --------
+        >>> wg.tensor([[0.0, 2.0], [3.0, 4.0]]).to_sparse_csc().row_indices()
+        tensor([1, 0, 1])
+        """
         return self._part("row_indices")
 
     def to_sparse_coo(self) -> SparseTensor:

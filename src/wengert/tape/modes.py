@@ -490,6 +490,14 @@ class _AtOnce(Switch):
 class set_grad_enabled(_AtOnce):
     """Switch recording on or off: at once as a function, or as a context manager or decorator.
 
+    Parameters
+    ----------
+    mode : bool. Whether to record.
+
+    Raises
+    ------
+    TypeError: If it is not a bool.
+
     Examples
     --------
     >>> with wg.set_grad_enabled(False):

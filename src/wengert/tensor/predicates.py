@@ -125,6 +125,11 @@ def _operand(value: Any) -> tuple[list[Any], list[Any]]:
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """Return the dtype of an arithmetic operation on two tensors, or a tensor and a number.
 
+    Parameters
+    ----------
+    tensor1, tensor2: Tensors or numbers. A tensor with dimensions counts before one without, and
+        that before a number, if they are of one kind: integers, floats or complex numbers.
+
     Examples
     --------
     >>> wg.result_type(wg.tensor([1, 2]), 1.0)
@@ -137,6 +142,10 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 def promote_types(type1: Any, type2: Any) -> dtype:
     """Return the smallest dtype that both dtypes convert to.
+
+    Parameters
+    ----------
+    type1, type2 : dtype. The order does not matter.
 
     Examples
     --------

@@ -204,7 +204,7 @@ class Tensor(
         Examples
         --------
         >>> x = wg.ones(2, requires_grad=True)
-        >>> (2 * x).grad_fn.name(), x.grad_fn
+        >>> type((2 * x).grad_fn).__name__, x.grad_fn
         ('MulBackward0', None)
         """
         return None if self.is_leaf else public_target(self._edge)[0]

@@ -135,7 +135,7 @@ class Hardshrink(_Shrinks):
 
 
 class Softshrink(_Shrinks):
-    """`functional.softshrink` as a module; argument as for `Hardshrink`.
+    """`functional.softshrink` as a module; arguments as for `Hardshrink`.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """`functional.adaptive_avg_pool2d` to a given size; argument as for `AdaptiveAvgPool1d`.
+    """`functional.adaptive_avg_pool2d` to a given size; arguments as for `AdaptiveAvgPool1d`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """`functional.adaptive_avg_pool3d` to a given size; argument as for `AdaptiveAvgPool1d`.
+    """`functional.adaptive_avg_pool3d` to a given size; arguments as for `AdaptiveAvgPool1d`.
 
     Examples
     --------

@@ -50,9 +50,7 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """`functional.dropout1d`, of whole channels, while the module is in training.
-
-    Arguments are as for `Dropout`.
+    """`functional.dropout1d`, of whole channels, in training; arguments as for `Dropout`.
 
     Examples
     --------
@@ -68,9 +66,7 @@ class Dropout1d(_DropoutNd):
 
 
 class Dropout2d(_DropoutNd):
-    """`functional.dropout2d`, of whole channels, while the module is in training.
-
-    Arguments are as for `Dropout`.
+    """`functional.dropout2d`, of whole channels, in training; arguments as for `Dropout`.
 
     Examples
     --------
@@ -86,9 +82,7 @@ class Dropout2d(_DropoutNd):
 
 
 class Dropout3d(_DropoutNd):
-    """`functional.dropout3d`, of whole channels, while the module is in training.
-
-    Arguments are as for `Dropout`.
+    """`functional.dropout3d`, of whole channels, in training; arguments as for `Dropout`.
 
     Examples
     --------
@@ -104,9 +98,9 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """`functional.alpha_dropout`, which keeps mean and variance, while the module is in training.
+    """`functional.alpha_dropout`, in training, keeps mean and variance; arguments as for `Dropout`.
 
-    Arguments are as for `Dropout`; `inplace` has no effect, as in PyTorch.
+    Unlike there, `inplace` has no effect, as in PyTorch.
 
     Examples
     --------
@@ -121,9 +115,9 @@ class AlphaDropout(_DropoutNd):
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """`functional.feature_alpha_dropout`, of whole channels, while the module is in training.
+    """`functional.feature_alpha_dropout`, in training; arguments as for `Dropout`.
 
-    Arguments are as for `Dropout`; `inplace` has no effect, as in PyTorch.
+    Unlike there, `inplace` has no effect, as in PyTorch.
 
     Examples
     --------

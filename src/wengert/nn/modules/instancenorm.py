@@ -129,9 +129,9 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """`functional.instance_norm` of an input of shape (N, C, H, W) or (C, H, W).
+    """`functional.instance_norm` of shape (N, C, H, W); arguments as for `InstanceNorm1d`.
 
-    Arguments are as for `InstanceNorm1d`.
+    The batch dimension N may be missing.
 
     Examples
     --------
@@ -143,9 +143,9 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """`functional.instance_norm` of an input of shape (N, C, D, H, W) or (C, D, H, W).
+    """`functional.instance_norm` of shape (N, C, D, H, W); arguments as for `InstanceNorm1d`.
 
-    Arguments are as for `InstanceNorm1d`.
+    The batch dimension N may be missing.
 
     Examples
     --------

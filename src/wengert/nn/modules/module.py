@@ -166,6 +166,15 @@ class Module(Registration, Traversal, Conversion, Hooks, State):
         Parameters
         ----------
         *args, **kwargs: The further arguments of `wengert.compile`.
+
+        Examples
+        --------
+        >>> layer = nn.Linear(2, 1)
+        >>> x = wg.ones(3, 2)
+        >>> before = layer(x)
+        >>> layer.compile()
+        >>> wg.allclose(layer(x), before)
+        True
         """
         compiler = importlib.import_module("wengert.compiler")
         self.__dict__["_compiled_call_impl"] = compiler.compile(self._call_impl, *args, **kwargs)
@@ -177,7 +186,13 @@ class Module(Registration, Traversal, Conversion, Hooks, State):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """Return the text that `repr` shows beside the submodules; for subclasses to override."""
+        """Return the text that `repr` shows beside the submodules; for subclasses to override.
+
+        Examples
+        --------
+        >>> nn.Dropout(0.25).extra_repr()
+        'p=0.25, inplace=False'
+        """
         shown = []
         for word in self._shows.split():
             name = word.rstrip("=?")

@@ -60,7 +60,7 @@ class ReflectionPad1d(_ReflectionPadNd):
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """Pad the last two dimensions by reflection; see `ReflectionPad1d`.
+    """Pad the last two dimensions by reflection; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class ReflectionPad2d(_ReflectionPadNd):
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """Pad the last three dimensions by reflection; see `ReflectionPad1d`.
+    """Pad the last three dimensions by reflection; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class _ReplicationPadNd(_Pad):
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """Pad the last dimension by repeating its outermost elements; see `ReflectionPad1d`.
+    """Pad the last dimension by the outermost elements; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class ReplicationPad1d(_ReplicationPadNd):
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """Pad the last two dimensions by repeating their outermost elements; see `ReflectionPad1d`.
+    """Pad the last two dimensions by the outermost elements; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class ReplicationPad2d(_ReplicationPadNd):
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """Pad the last three dimensions by repeating their outermost elements; see `ReflectionPad1d`.
+    """Pad the last three dimensions by the outermost elements; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class _CircularPadNd(_Pad):
 
 
 class CircularPad1d(_CircularPadNd):
-    """Pad the last dimension circularly; argument as for `ReflectionPad1d`.
+    """Pad the last dimension circularly; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class CircularPad1d(_CircularPadNd):
 
 
 class CircularPad2d(_CircularPadNd):
-    """Pad the last two dimensions circularly; see `ReflectionPad1d`.
+    """Pad the last two dimensions circularly; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class CircularPad2d(_CircularPadNd):
 
 
 class CircularPad3d(_CircularPadNd):
-    """Pad the last three dimensions circularly; see `ReflectionPad1d`.
+    """Pad the last three dimensions circularly; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class _ZeroPad(_ConstantPadNd):
 
 
 class ZeroPad1d(_ZeroPad, ConstantPad1d):
-    """Pad the last dimension with zeros; argument as for `ReflectionPad1d`.
+    """Pad the last dimension with zeros; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -253,7 +253,7 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
 
 
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
-    """Pad the last two dimensions with zeros; argument as for `ReflectionPad1d`.
+    """Pad the last two dimensions with zeros; arguments as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -265,7 +265,7 @@ class ZeroPad2d(_ZeroPad, ConstantPad2d):
 
 
 class ZeroPad3d(_ZeroPad, ConstantPad3d):
-    """Pad the last three dimensions with zeros; argument as for `ReflectionPad1d`.
+    """Pad the last three dimensions with zeros; arguments as for `ReflectionPad1d`.
 
     Examples
     --------

@@ -201,7 +201,15 @@ class ParameterDict(Module):
         return self[key]
 
     def clear(self) -> None:
-        """Remove all values."""
+        """Remove all values.
+
+        Examples
+        --------
+        >>> held = nn.ParameterDict({"w": 1.5})
+        >>> held.clear()
+        >>> len(held)
+        0
+        """
         for key in list(self._keys):
             del self[key]
 

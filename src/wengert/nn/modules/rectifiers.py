@@ -45,7 +45,7 @@ class ReLU(_InPlace):
 
 
 class SiLU(_InPlace):
-    """`functional.silu` as a module; argument as for `ReLU`.
+    """`functional.silu` as a module; arguments as for `ReLU`.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class SiLU(_InPlace):
 
 
 class Mish(_InPlace):
-    """`functional.mish` as a module; argument as for `ReLU`.
+    """`functional.mish` as a module; arguments as for `ReLU`.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Mish(_InPlace):
 
 
 class SELU(_InPlace):
-    """`functional.selu` as a module; argument as for `ReLU`.
+    """`functional.selu` as a module; arguments as for `ReLU`.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class SELU(_InPlace):
 
 
 class Hardsigmoid(_InPlace):
-    """`functional.hardsigmoid` as a module; argument as for `ReLU`.
+    """`functional.hardsigmoid` as a module; arguments as for `ReLU`.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Hardsigmoid(_InPlace):
 
 
 class Hardswish(_InPlace):
-    """`functional.hardswish` as a module; argument as for `ReLU`.
+    """`functional.hardswish` as a module; arguments as for `ReLU`.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class Softmax(_AlongDim):
 
 
 class LogSoftmax(_AlongDim):
-    """`functional.log_softmax` as a module; argument as for `Softmax`.
+    """`functional.log_softmax` as a module; arguments as for `Softmax`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class LogSoftmax(_AlongDim):
 
 
 class Softmin(_AlongDim):
-    """`functional.softmin` as a module; argument as for `Softmax`.
+    """`functional.softmin` as a module; arguments as for `Softmax`.
 
     Examples
     --------

@@ -217,7 +217,7 @@ class RandomUnstructured(BasePruningMethod):
 
 
 class L1Unstructured(RandomUnstructured):
-    """Prunes the entries of smallest absolute value; argument as for `RandomUnstructured`."""
+    """Prunes the entries of smallest absolute value; arguments as for `RandomUnstructured`."""
 
     def _chosen(self, t: Any, count: int) -> Any:
         return t.abs().reshape(-1).topk(count, largest=False).indices

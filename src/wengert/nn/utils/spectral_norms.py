@@ -118,6 +118,11 @@ def spectral_norm(
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Undo `spectral_norm`, making the weight a parameter with its current value.
 
+    Parameters
+    ----------
+    %(module)s
+    name : str. The name of the weight.
+
     Raises
     ------
     ValueError: If the weight has no such hook.

@@ -85,6 +85,11 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
 
     For the parametrisation, use `wengert.nn.utils.parametrize.remove_parametrizations`.
 
+    Parameters
+    ----------
+    %(module)s
+    name : str. The name of the weight.
+
     Raises
     ------
     ValueError: If the weight has no such hook.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops import arrange, join, matmul, permute, pointwise, reduce, shape
+from wengert.ops import arrange, cast, join, matmul, permute, pointwise, reduce, shape
 from wengert.tensor.numpy.counterparts import (
     all_axes,
     common,
@@ -20,16 +20,23 @@ from wengert.tensor.numpy.counterparts import (
 )
 
 
+def _matmul(a: Any, b: Any) -> Any:
+    """Return a product of matrices; of truth values it says whether any pair is true."""
+    if a._payload.dtype.kind != "b":
+        return matmul.matmul(a, b)
+    return pointwise.ne(matmul.matmul(cast.to(a, np.int64), cast.to(b, np.int64)), 0)
+
+
 @counterpart("matmul", "linalg.matmul")
 def matmul_of(x1: Any, x2: Any, /, *, axes: Any = None) -> Any:
     """Compute ``numpy.matmul``."""
     x1, x2 = common(x1, x2)
     if axes is None:
-        return matmul.matmul(x1, x2)
+        return _matmul(x1, x2)
     places = [(at,) if isinstance(at, int) else tuple(at) for at in axes]
     last = [tuple(range(-len(at), 0)) for at in places]
     x1, x2 = (permute.movedim(v, at, to) for v, at, to in zip((x1, x2), places, last, strict=False))
-    result = matmul.matmul(x1, x2)
+    result = _matmul(x1, x2)
     return permute.movedim(result, last[2], places[2]) if len(places) > 2 else result
 
 
@@ -39,14 +46,15 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
     if not a.ndim or not b.ndim:
         return a * b
     if b.ndim <= 2:
-        return matmul.matmul(a, b)
+        return _matmul(a, b)
     return _tensordot(a, b, ((a.ndim - 1,), (b.ndim - 2,)))
 
 
 @counterpart("vdot")
 def _vdot(a: Any, b: Any, /) -> Any:
     a, b = common(a, b)
-    return matmul.vdot(shape.reshape(a, (-1,)), shape.reshape(b, (-1,)))
+    a, b = shape.reshape(a, (-1,)), shape.reshape(b, (-1,))
+    return _matmul(a, b) if a._payload.dtype.kind == "b" else matmul.vdot(a, b)
 
 
 @counterpart("vecdot", "linalg.vecdot")
@@ -73,14 +81,14 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 def matvec(x1: Any, x2: Any, /) -> Any:
     """Compute ``numpy.matvec``."""
     x1, x2 = common(x1, x2)
-    return shape.squeeze(matmul.matmul(x1, shape.unsqueeze(x2, -1)), -1)
+    return shape.squeeze(_matmul(x1, shape.unsqueeze(x2, -1)), -1)
 
 
 @counterpart("vecmat")
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """Compute ``numpy.vecmat``."""
     x1, x2 = common(x1, x2)
-    return shape.squeeze(matmul.matmul(shape.unsqueeze(pointwise.conj(x1), -2), x2), -2)
+    return shape.squeeze(_matmul(shape.unsqueeze(pointwise.conj(x1), -2), x2), -2)
 
 
 @counterpart("inner")
@@ -118,7 +126,7 @@ def _tensordot(a: Any, b: Any, /, axes: Any = 2) -> Any:
     left = shape.reshape(permute.permute(a, (*free_a, *of_a)), (rows, inside))
     right = shape.reshape(permute.permute(b, (*of_b, *free_b)), (inside, columns))
     sizes = (*[a.shape[n] for n in free_a], *[b.shape[n] for n in free_b])
-    return shape.reshape(matmul.matmul(left, right), sizes)
+    return shape.reshape(_matmul(left, right), sizes)
 
 
 @counterpart("kron")
@@ -206,4 +214,4 @@ def _slid(a: Any, v: Any, mode: str) -> Any:
     zeros = tensor(np.zeros(m, a._payload.dtype))
     wide = join.cat([zeros[:before], a, zeros], 0)
     windows = np.arange(count)[:, None] + np.arange(m)[None, :]
-    return matmul.matmul(wide[windows], v)
+    return _matmul(wide[windows], v)

@@ -162,6 +162,12 @@ def _concatenate(
     return join.cat(parts, axis)
 
 
+def _square(m: Any) -> Any:
+    """Return matrices; a vector as rows of a square one, as ``numpy.tril`` takes it."""
+    x = tensor(m)
+    return expand.broadcast_to(x, (x.shape[0],) * 2) if x.ndim == 1 else x
+
+
 def _parts(arrays: Any, dtype: Any = None, casting: Any = None) -> list[Any]:
     parts = common(*arrays)
     if dtype is None:
@@ -478,8 +484,8 @@ counterparts(
         "dsplit": _split_along("dsplit", 2, 3),
         "fliplr": lambda m: arrange.fliplr(tensor(m)),
         "flipud": lambda m: arrange.flipud(tensor(m)),
-        "tril": lambda m, k=0: arrange.tril(tensor(m), k),
-        "triu": lambda m, k=0: arrange.triu(tensor(m), k),
+        "tril": lambda m, k=0: arrange.tril(_square(m), k),
+        "triu": lambda m, k=0: arrange.triu(_square(m), k),
         "diag": lambda v, k=0: arrange.diag(tensor(v), k),
         "diagflat": lambda v, k=0: arrange.diag(shape.reshape(tensor(v), (-1,)), k),
         "copy": lambda a, order="K", subok=False: clone(tensor(a)),

@@ -399,7 +399,7 @@ def softmax(logits, axis=None, name=None) -> Any:
 
 @V.operation("LogSoftmax", logits=V.FLOATING)
 def log_softmax(logits, axis=None, name=None) -> Any:
-    """Return the logarithm of `softmax`; takes the same arguments.
+    """Return the logarithm of `softmax`; arguments as for `softmax`.
 
     Examples
     --------

@@ -153,7 +153,7 @@ def zeros(shape, dtype=None, name=None, layout=None) -> Any:
 
 @V.operation("Fill")
 def ones(shape, dtype=None, name=None, layout=None) -> Any:
-    """Return a tensor of ones; takes the arguments of `zeros`.
+    """Return a tensor of ones; arguments as for `zeros`.
 
     Examples
     --------

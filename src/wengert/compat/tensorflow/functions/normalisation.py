@@ -179,7 +179,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
 
 @V.operation("RealDiv", tensor=V.ANY)
 def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
-    """Divide a tensor by its `norm`, and return the norm too; takes the arguments of `norm`.
+    """Divide a tensor by its `norm`, and return the norm too; arguments as for `norm`.
 
     Examples
     --------

@@ -167,7 +167,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None) -> Any:
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None) -> Any:
-    """Return the root of `reduce_variance`; takes the same arguments.
+    """Return the root of `reduce_variance`; arguments as for `reduce_variance`.
 
     Examples
     --------
