@@ -256,12 +256,14 @@ def erosion2d(value, filters, strides, padding, data_format, dilations, name=Non
     Examples
     --------
     >>> x, filters = tf.fill([1, 3, 3, 1], 5.0), tf.ones([2, 2, 1])
-    >>> ones = [1, 1, 1, 1]
-    >>> float(tf.nn.erosion2d(x, filters, ones, "VALID", "NHWC", ones)[0, 0, 0, 0])
-    4.0
+    >>> found = tf.nn.erosion2d(x, filters, [1] * 4, "VALID", "NHWC", [1] * 4)
+    >>> print(found[0, 0].numpy().ravel())
+    [4. 4.]
     """
     turned = V.made(wg.flip(V.tensor_of(filters), (0, 1)))
-    return -dilation2d(-V.made(V.tensor_of(value)), turned, strides, padding, data_format, dilations)
+    return -dilation2d(
+        -V.made(V.tensor_of(value)), turned, strides, padding, data_format, dilations
+    )
 
 
 _CONV = {1: wg.conv1d, 2: wg.conv2d, 3: wg.conv3d}

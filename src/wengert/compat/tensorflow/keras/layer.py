@@ -438,6 +438,11 @@ class Layer(Configured):
     variable_dtype = dtype
 
     @property
+    def path(self) -> str:
+        """The name, with which the paths of the weights begin."""
+        return self.name
+
+    @property
     def compute_dtype(self) -> str:
         """The dtype that inputs and weights are cast to."""
         return str(self._computed)

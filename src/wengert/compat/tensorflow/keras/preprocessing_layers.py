@@ -431,8 +431,8 @@ class RandomBrightness(_Moved):
 
     Examples
     --------
-    >>> tf.keras.layers.RandomBrightness(0.1)(tf.ones([2, 4, 4, 3])).shape
-    TensorShape([2, 4, 4, 3])
+    >>> tf.keras.layers.RandomBrightness(0.1)(tf.ones([1, 7, 5, 3])).shape
+    TensorShape([1, 7, 5, 3])
     """
 
     def call(self, inputs, training=True) -> Any:
@@ -450,8 +450,8 @@ class RandomContrast(_Moved):
 
     Examples
     --------
-    >>> tf.keras.layers.RandomContrast(0.1)(tf.ones([2, 4, 4, 3])).shape
-    TensorShape([2, 4, 4, 3])
+    >>> tf.keras.layers.RandomContrast(0.1)(tf.ones([1, 5, 7, 3])).shape
+    TensorShape([1, 5, 7, 3])
     """
 
     def call(self, inputs, training=True) -> Any:

@@ -224,7 +224,7 @@ class ConvLSTMCell(LSTMCell):
         return operations.reshape(found, (*before, *tuple(found.shape)[1:]))
 
     def get_initial_state(self, batch_size=None, **kwargs) -> list[Any]:
-        """Return zeros."""
+        """Return zeros for the output and the memory."""
         shape = (batch_size, *self._sizes, self.filters)
         return [operations.zeros(shape, self.compute_dtype) for _ in range(2)]
 
