@@ -152,17 +152,6 @@ class _ByChannels(core.Weighted):
         core.expand(self, "kernel_size strides dilation_rate")
         self.padding = core.conv_padding(self.padding)
 
-    def _by_channels(self, inputs, kernel) -> Any:
-        if self.dimensions == 2:
-            return nn.depthwise_conv2d(
-                inputs, kernel, (1, *self.strides, 1), self.padding, dilations=self.dilation_rate
-            )
-        # a sequence is an image of one row
-        image, rows = (operations.expand_dims(x, place) for x, place in ((inputs, 1), (kernel, 0)))
-        strides, spread = (1, self.strides[0], self.strides[0], 1), (1, self.dilation_rate[0])
-        result = nn.depthwise_conv2d(image, rows, strides, self.padding, dilations=spread)
-        return operations.squeeze(result, 1)
-
 
 class DepthwiseConv2D(_ByChannels):
     """Convolution of each channel of images with its own filters.
@@ -180,7 +169,9 @@ class DepthwiseConv2D(_ByChannels):
         self.bias = self._weight("bias", (wide * many,)) if self.use_bias else None
 
     def _product(self, inputs) -> Any:
-        return self._by_channels(inputs, self.kernel)
+        return composed.depthwise_conv(
+            inputs, self.kernel, self.strides, self.padding, None, self.dilation_rate
+        )
 
 
 class DepthwiseConv1D(DepthwiseConv2D):
@@ -220,8 +211,10 @@ class SeparableConv2D(_ByChannels):
         self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
 
     def _product(self, inputs) -> Any:
-        middle = self._by_channels(inputs, self.depthwise_kernel)
-        return nn.convolution(middle, self.pointwise_kernel, 1, "VALID")
+        return composed.separable_conv(
+            inputs, self.depthwise_kernel, self.pointwise_kernel, self.strides, self.padding, None,
+            self.dilation_rate,
+        )  # fmt: skip
 
 
 class SeparableConv1D(SeparableConv2D):
