@@ -43,6 +43,9 @@ def conv(x, kernel, strides, padding, data_format, dilation_rate) -> Any:
 def depthwise_conv(x, kernel, strides, padding, data_format, dilation_rate) -> Any:
     """Convolve each channel with filters of its own."""
     rank = len(x.shape) - 2
+    if rank == 2:
+        form = layout(x, data_format)
+        return nn.depthwise_conv2d(x, kernel, strides, padding.upper(), form, dilation_rate)
     wide = tuple(kernel.shape)
     flat = tf.reshape(kernel, (*wide[:rank], 1, wide[-2] * wide[-1]))
     return conv(x, flat, strides, padding, data_format, dilation_rate)

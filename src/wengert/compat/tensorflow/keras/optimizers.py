@@ -80,6 +80,8 @@ class Optimizer(_Strict):
 
     _rate: Any = None
     built = False
+    _turn = 1
+    """The number of the step that is being taken."""
 
     def _prepare(self: Any) -> None:
         self.name = self.name or name_for(type(self).__name__)
@@ -250,6 +252,7 @@ class Optimizer(_Strict):
 
     def _update(self, given: list[Any]) -> None:
         """Change weights by their gradients."""
+        self._turn = int(numbers_of(self.iterations)) + 1
         number = float(np.asarray(numbers_of(self.learning_rate)))
         rate: Any = number
         arrays: list[Any] = self._clipped([g for g, _ in given])
@@ -271,8 +274,8 @@ class Optimizer(_Strict):
         value = np.asarray(variable.numpy())
         g = gradient if isinstance(gradient, np.ndarray) else np.asarray(numbers_of(gradient))
         lr = value.dtype.type(float(learning_rate))
-        step = int(numbers_of(self.iterations)) + 1
-        change = self._step(g.astype(value.dtype), value, lr, self._states[id(variable)], step)
+        state = self._states[id(variable)]
+        change = self._step(g.astype(value.dtype), value, lr, state, self._turn)
         variable.assign(np.asarray(value - change).astype(value.dtype))
 
     def add_variable_from_reference(
