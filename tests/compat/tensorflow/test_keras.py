@@ -434,8 +434,8 @@ def test_second_derivatives_go_through_layers():
 def test_what_is_not_offered_says_so():
     with pytest.raises(AttributeError, match=r"tf\.keras\.datasets; use arrays of your own"):
         keras.datasets  # noqa: B018
-    with pytest.raises(AttributeError, match=r"tf\.keras\.layers\.ConvLSTM2D"):
-        keras.layers.ConvLSTM2D  # noqa: B018
+    with pytest.raises(AttributeError, match=r"tf\.keras\.layers\.HashedCrossing"):
+        keras.layers.HashedCrossing  # noqa: B018
     model = keras.Sequential([keras.layers.Dense(1)])
     with pytest.raises(ValueError, match="You must call `compile"):
         model.fit(np.ones((2, 1)), np.ones((2, 1)))

@@ -528,3 +528,64 @@ def test_a_layer_may_save_a_build_config_of_its_own(tmp_path):
     model.save(tmp_path / "m.keras")
     again = keras.models.load_model(tmp_path / "m.keras", custom_objects={"Factor": Factor})
     assert again(np.ones([1, 2], np.float32)).numpy().tolist() == [[1.0, 1.0]]
+
+
+class _Heavy(keras.optimizers.Optimizer):
+    """Momentum, in the manner of Keras's guides."""
+
+    def __init__(self, learning_rate=0.1, share=0.5, **kwargs):
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.share = share
+
+    def build(self, variables):
+        if self.built:
+            return
+        super().build(variables)
+        self.kept = [self.add_variable_from_reference(v, name="kept") for v in variables]
+
+    def update_step(self, gradient, variable, learning_rate):
+        kept = self.kept[self._get_variable_index(variable)]
+        self.assign(kept, kept * self.share - learning_rate * gradient)
+        self.assign_add(variable, kept)
+
+
+def test_an_optimizer_of_ones_own_takes_its_steps():
+    found = []
+    for options in ({}, {"clipnorm": 0.1}, {"weight_decay": 0.1}):
+        for made in (_Heavy, lambda **kw: keras.optimizers.SGD(0.1, momentum=0.5, **kw)):
+            model = line()
+            model.compile(made(**options), "mse")
+            model.fit(X, 0 * X, epochs=3, batch_size=2, shuffle=False, verbose=0)
+            found.append(model.get_weights()[0].ravel())
+        np.testing.assert_allclose(found[-1], found[-2], rtol=1e-6)
+    assert len({float(weight[0]) for weight in found[::2]}) == 3
+    optimizer = _Heavy()
+    optimizer.build(model.trainable_variables)
+    assert len(optimizer.variables) == 4
+
+
+def test_a_step_of_keras_may_be_changed():
+    class Doubled(keras.optimizers.SGD):
+        def update_step(self, gradient, variable, learning_rate):
+            super().update_step(gradient * 2.0, variable, learning_rate)
+
+    w = tf.Variable([1.0, 2.0])
+    Doubled(0.1).apply([tf.constant([1.0, 0.5])], [w])
+    np.testing.assert_allclose(w, [0.8, 1.9], rtol=1e-6)
+
+
+def test_a_loss_that_a_model_computes_itself_is_evaluated():
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(1, kernel_initializer="ones")
+
+        def call(self, x):
+            return self.dense(x)
+
+        def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+            return tf.reduce_mean(tf.abs(y_pred - y))
+
+    model = Own()
+    model.compile("sgd")
+    assert model.evaluate(X, 0 * X, verbose=0) == pytest.approx(3.0)

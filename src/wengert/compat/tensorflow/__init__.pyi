@@ -7,7 +7,7 @@ from builtins import bool as _bool, int as _int, str as _str
 from collections.abc import Sequence
 from types import SimpleNamespace as _SimpleNamespace
 from typing import Any
-from wengert.compat.tensorflow import accumulator as autodiff, bitwise as bitwise, config as config, data as data, debugging as debugging, distribute as distribute, dtypes as dtypes, errors as errors, image as image, initializers as initializers, keras as keras, linalg as linalg, math as math, nest as nest, nn as nn, random as random, saved_model as saved_model, signal as signal, sparse as sparse, strings as strings, test as test, train as train
+from wengert.compat.tensorflow import accumulator as autodiff, bitwise as bitwise, config as config, data as data, debugging as debugging, distribute as distribute, dtypes as dtypes, errors as errors, image as image, initializers as initializers, io as io, keras as keras, linalg as linalg, lookup as lookup, math as math, nest as nest, nn as nn, random as random, saved_model as saved_model, signal as signal, sparse as sparse, strings as strings, test as test, train as train
 from wengert.compat.tensorflow.array import TensorArray as TensorArray
 from wengert.compat.tensorflow.conversion import IndexedSlices as IndexedSlices, TensorSpec as TensorSpec, is_tensor as is_tensor
 from wengert.compat.tensorflow.custom import RegisterGradient as RegisterGradient, grad_pass_through as grad_pass_through, gradients as gradients, hessians as hessians, no_gradient as NotDifferentiable, no_gradient as no_gradient, recompute_grad as recompute_grad

@@ -64,7 +64,7 @@ def _growing(kind: Any, names: str) -> Any:
     return type(kind.__name__, (kind,), {**methods, "__hash__": object.__hash__})
 
 
-GROWING = {
+GROWING: dict[Any, Any] = {
     list: _growing(list, "append extend insert __iadd__ __setitem__"),
     dict: _growing(dict, "update setdefault __ior__ __setitem__"),
 }

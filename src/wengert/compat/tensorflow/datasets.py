@@ -6,10 +6,6 @@ are tensors, or tuples, lists and dicts of them. Nothing is prefetched, or compu
 or in graphs: mapped functions run as Python. After an error in a function the iteration can
 continue with the next element, as in TensorFlow. An error ends a Python generator, so stages
 without state are plain iterators, and stages that are generators refuse to continue.
-
->>> dataset = tf.data.Dataset.range(5).map(lambda x: x * x).batch(2)
->>> [batch.numpy().tolist() for batch in dataset]
-[[0, 1], [4, 9], [16]]
 """
 
 from __future__ import annotations

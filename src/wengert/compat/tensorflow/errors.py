@@ -68,6 +68,8 @@ of_rows(
     """,
 )
 InvalidArgumentError: Any = globals()["InvalidArgumentError"]
+AlreadyExistsError: Any = globals()["AlreadyExistsError"]
+DataLossError: Any = globals()["DataLossError"]
 NotFoundError: Any = globals()["NotFoundError"]
 OutOfRangeError: Any = globals()["OutOfRangeError"]
 

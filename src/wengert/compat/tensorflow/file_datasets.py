@@ -46,7 +46,7 @@ class TFRecordDataset(Dataset):
 
     Parameters
     ----------
-    filenames : str, path, or list of them. The files, in order.
+    filenames : str, path, or list of them. The files of records, in order.
     compression_type : {"", "GZIP"}, optional. The compression of the files.
     """
 

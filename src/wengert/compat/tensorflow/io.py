@@ -41,7 +41,7 @@ def read_file(filename, name=None) -> Any:
 
     Raises
     ------
-    NotFoundError: If there is no such file.
+    NotFoundError: If the file is missing.
     """
     path = _path(filename)
     try:
@@ -86,7 +86,7 @@ class _File:
         return iter(self._file)
 
     def size(self) -> int:
-        """Return the number of bytes."""
+        """Return the size in bytes."""
         return os.fstat(self._file.fileno()).st_size
 
 
@@ -262,7 +262,7 @@ def decode_csv(
     [1 7] [b'a' b'b']
     """
     lines = bytes_of(records)
-    quoting = csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE
+    quoting: Any = csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE
     given = [line.decode() for line in lines.ravel()]
     rows = list(csv.reader(given, delimiter=field_delim, quoting=quoting))
     if select_cols is not None:

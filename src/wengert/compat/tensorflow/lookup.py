@@ -116,7 +116,7 @@ class _Table:
     __getitem__ = lookup
 
     def size(self, name=None) -> Any:
-        """Return the number of keys."""
+        """Return how many keys there are."""
         return constant_of(np.int64(len(self._held)))
 
     def export(self, name=None) -> tuple[Any, Any]:
@@ -139,7 +139,7 @@ class StaticHashTable(_Table):
             "string" if one.dtype == object else one.dtype
             for one in (initializer.keys, initializer.values)
         ]
-        super().__init__(*kinds, default_value)
+        super().__init__(kinds[0], kinds[1], default_value)
         self._fill(initializer.keys, initializer.values)
 
 

@@ -13,7 +13,7 @@ __all__ = _gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
-    functions.activations: lbeta log_softmax softmax
+    functions.activations: betainc lbeta log_softmax softmax
     functions.binary: * -*_shift -bitwise_* -fractional -invert -truncate*
     functions.normalisation: l2_normalize
     functions.ordering: arg*x argmin bincount confusion_matrix in_top_k invert_* is_* top_k

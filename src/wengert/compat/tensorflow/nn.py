@@ -13,7 +13,7 @@ __all__ = _gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
-    functions.activations: * -lbeta
+    functions.activations: * -betainc -lbeta
     functions.convolutions: *
     functions.normalisation: * -clip_* -*norm -normalize
     functions.ordering: in_top_k top_k

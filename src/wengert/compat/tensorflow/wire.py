@@ -135,7 +135,7 @@ def records(path, compression=None) -> Iterator[bytes]:
     Raises
     ------
     DataLossError: If a checksum does not match.
-    NotFoundError: If there is no such file.
+    NotFoundError: If the path leads nowhere.
     """
     try:
         file = opened(path, "rb", compression)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.extras import scipy_module
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.words import refusal
@@ -228,6 +229,19 @@ def lbeta(x, name=None) -> Any:
     -0.6931472
     """
     return wg.sub(wg.sum(wg.special.gammaln(x), -1), wg.special.gammaln(wg.sum(x, -1)))
+
+
+@V.operation("Betainc", "a", "b", "x")
+def betainc(a, b, x, name=None) -> Any:
+    """Return the regularized incomplete beta function, which is differentiable in `x` only.
+
+    Examples
+    --------
+    >>> print(tf.math.betainc(1.0, 2.0, 0.5).numpy())
+    0.75
+    """
+    betainc = scipy_module("special", "tf.math.betainc").betainc
+    return betainc(a.detach(), b.detach(), x)
 
 
 _SCALE = 1.0507009873554804934193349852946

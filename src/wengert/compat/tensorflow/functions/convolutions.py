@@ -214,6 +214,58 @@ def extent_of(kernel: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int,
     return tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
 
 
+@V.operation("Dilation2D", "input", "filters")
+def dilation2d(input, filters, strides, padding, data_format, dilations, name=None) -> Any:
+    """Return the greatest sums of the elements of windows with those of a filter.
+
+    Parameters
+    ----------
+    input : Tensor. Images, of shape ``(batch, height, width, channels)``.
+    filters : Tensor. For each channel a filter, of shape ``(height, width, channels)``.
+    strides, padding, data_format, dilations: Those of `conv2d`.
+
+    Examples
+    --------
+    >>> x, filters = tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1])
+    >>> ones = [1, 1, 1, 1]
+    >>> tf.nn.dilation2d(x, filters, ones, "VALID", "NHWC", ones).shape
+    TensorShape([1, 2, 2, 1])
+    """
+    x = first(input, is_channels_first(data_format))
+    kernel = tuple(filters.shape[:2])
+    steps, spread = (
+        per_dimension(n, 2, is_channels_first(data_format), what)
+        for n, what in ((strides, "strides"), (dilations, "dilations"))
+    )
+    sizes, extent = x.shape[2:], extent_of(kernel, spread)
+    pairs = padding_of(padding, sizes, extent, steps, False)
+    wide = padded(x, pairs, float(limits(x._payload.dtype).min))
+    windows = wg.nn.functional.unfold(wide, kernel, spread, 0, steps)
+    across = [
+        (size + sum(pair) - n) // step + 1
+        for size, pair, n, step in zip(sizes, pairs, extent, steps, strict=True)
+    ]
+    parts = wg.reshape(windows, (*x.shape[:2], kernel[0] * kernel[1], *across))
+    sums = wg.add(parts, wg.reshape(wg.permute(filters, (2, 0, 1)), (x.shape[1], -1, 1, 1)))
+    return last(wg.amax(sums, 2), is_channels_first(data_format))
+
+
+def erosion2d(value, filters, strides, padding, data_format, dilations, name=None) -> Any:
+    """Return the least differences of the elements of windows and those of a filter.
+
+    Examples
+    --------
+    >>> x, filters = tf.fill([1, 3, 3, 1], 5.0), tf.ones([2, 2, 1])
+    >>> found = tf.nn.erosion2d(x, filters, [1] * 4, "VALID", "NHWC", [1] * 4)
+    >>> print(found[0, 0].numpy().ravel())
+    [4. 4.]
+    """
+    turned = V.made(wg.flip(V.tensor_of(filters), (0, 1)))
+    return -dilation2d(
+        -V.made(V.tensor_of(value)), turned, strides, padding, data_format, dilations
+    )
+
+
 _CONV = {1: wg.conv1d, 2: wg.conv2d, 3: wg.conv3d}
 _TRANSPOSED = {1: wg.conv_transpose1d, 2: wg.conv_transpose2d, 3: wg.conv_transpose3d}
 

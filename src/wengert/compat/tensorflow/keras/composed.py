@@ -12,8 +12,9 @@ import numpy as np
 
 import wengert as wg
 import wengert.numpy as wnp
-from wengert.compat.tensorflow import linalg, math, nest, nn, signal
+from wengert.compat.tensorflow import linalg, math, nest, nn
 from wengert.compat.tensorflow import operations as tf
+from wengert.compat.tensorflow import signal as _signal
 from wengert.compat.tensorflow.accumulator import ForwardAccumulator
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.functions.values import computed, numbers_of, tensor_of
@@ -21,6 +22,7 @@ from wengert.compat.tensorflow.keras.globals import epsilon as usual_epsilon
 from wengert.compat.tensorflow.keras.globals import floatx
 
 _F = wg.nn.functional
+signal: Any = _signal
 
 
 # -- convolutions and pooling ----------------------------------------------------------------------
@@ -41,6 +43,9 @@ def conv(x, kernel, strides, padding, data_format, dilation_rate) -> Any:
 def depthwise_conv(x, kernel, strides, padding, data_format, dilation_rate) -> Any:
     """Convolve each channel with filters of its own."""
     rank = len(x.shape) - 2
+    if rank == 2:
+        form = layout(x, data_format)
+        return nn.depthwise_conv2d(x, kernel, strides, padding.upper(), form, dilation_rate)
     wide = tuple(kernel.shape)
     flat = tf.reshape(kernel, (*wide[:rank], 1, wide[-2] * wide[-1]))
     return conv(x, flat, strides, padding, data_format, dilation_rate)
@@ -139,9 +144,9 @@ def layer_normalization(x, gamma, beta, axis, epsilon) -> Any:
     """Subtract the mean and divide by the standard deviation over dimensions."""
     x = convert_to_tensor(x)
     mean, variance = nn.moments(x, np.atleast_1d(axis).tolist(), keepdims=True)
-    given = [None if one is None else _over(x, axis, one) for one in (beta, gamma)]
+    shift, scale = (None if one is None else _over(x, axis, one) for one in (beta, gamma))
     least = usual_epsilon() if epsilon is None else epsilon
-    return nn.batch_normalization(x, mean, variance, *given, least)
+    return nn.batch_normalization(x, mean, variance, shift, scale, least)
 
 
 def rms_normalization(x, scale, axis, epsilon) -> Any:

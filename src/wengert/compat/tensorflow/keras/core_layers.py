@@ -12,7 +12,7 @@ from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.eager import bytes_of, is_text
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.keras import activations
+from wengert.compat.tensorflow.keras import activations, composed
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
@@ -164,22 +164,11 @@ class Conv2DTranspose(_Conv):
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         return (*self.kernel_size, self.filters, channels), self.filters
 
-    def _wide(self, place: int, size: int) -> int:
-        """Return the size of the result in one dimension."""
-        kernel, step = self.kernel_size[place], self.strides[place]
-        wide = (kernel - 1) * self.dilation_rate[place] + 1
-        same = self.padding == "same"
-        if self.output_padding is None:
-            return size * step if same else size * step + max(wide - step, 0)
-        cut = 2 * (wide // 2) if same else 0
-        return (size - 1) * step + wide - cut + int(self.output_padding[place])
-
     def _product(self, inputs) -> Any:
-        batch, *sizes, _ = tuple(inputs.shape)
-        shape = [batch, *map(self._wide, range(len(sizes)), sizes), self.filters]
-        transposed = getattr(nn, f"conv{self.dimensions}d_transpose")
-        more = {"dilations": self.dilation_rate}
-        return transposed(inputs, self.kernel, shape, self.strides, self.padding, **more)
+        return composed.conv_transpose(
+            inputs, self.kernel, self.strides, self.padding, self.output_padding, None,
+            self.dilation_rate,
+        )  # fmt: skip
 
 
 class Conv1DTranspose(Conv2DTranspose):

@@ -45,9 +45,9 @@ def _resize(images, size, interpolation, antialias, crop, pad, fill_mode, fill_v
 def _extract_patches(images, size, strides, dilation_rate, padding) -> Any:
     """Return the windows of images, in place of the channels."""
     given = (size, strides or size, dilation_rate)
-    sizes = [[1, *np.broadcast_to(n, 2).tolist(), 1] for n in given]
+    window, steps, spread = ([1, *np.broadcast_to(n, 2).tolist(), 1] for n in given)
     batch = images if len(images.shape) == 4 else images[None]
-    found = image.extract_patches(batch, *sizes, padding.upper())
+    found = image.extract_patches(batch, window, steps, spread, padding.upper())
     return found if len(images.shape) == 4 else found[0]
 
 
@@ -129,11 +129,11 @@ _gray, _to_hsv, _to_rgb, _edges = map(
 
 def _ssim(image1, image2, max_val, filter_size, filter_sigma, k1, k2, data_format) -> Any:
     """Return the structural similarity (see `tf.image.ssim`)."""
-    last = [
+    first, second = (
         tf.transpose(x, (0, 2, 3, 1)) if data_format == "channels_first" else x
         for x in map(convert_to_tensor, (image1, image2))
-    ]
-    return image.ssim(*last, max_val, filter_size, filter_sigma, k1, k2)
+    )
+    return image.ssim(first, second, max_val, filter_size, filter_sigma, k1, k2)
 
 
 of_families(

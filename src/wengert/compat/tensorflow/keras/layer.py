@@ -110,6 +110,7 @@ class Layer(Configured):
         self.dtype_policy = policies.get(dtype)
         self._kind = float_type(self.dtype_policy.variable_dtype)
         self._computed = float_type(self.dtype_policy.compute_dtype)
+        self._narrow = None if self._computed == self._kind else self._computed
         self._activity = regularizers.get(activity_regularizer)
         shape = kwargs.pop("input_shape", None)
         if "input_dim" in kwargs:
@@ -338,13 +339,14 @@ class Layer(Configured):
         masks = _masks(first)
         if masks is not None and _asks_for("mask", kind):
             kwargs.setdefault("mask", masks)
-        kwargs = {name: _array(value, self._computed) for name, value in kwargs.items()}
+        if kwargs:
+            kwargs = {name: _array(value, self._computed) for name, value in kwargs.items()}
         if args:
-            others = [_array(value, self._computed) for value in args[1:]]
+            others = [_array(value, self._computed) for value in args[1:]] if args[1:] else ()
             args = (_entered(args[0], self._computed), *others)
         self._build_for(args)
         token = _TRAINING.set(training)
-        kinds = COMPUTED.set(None if self._computed == self._kind else self._computed)
+        kinds = None if COMPUTED.get() is self._narrow else COMPUTED.set(self._narrow)
         try:
             if outer is None:
                 for layer in self._flatten_layers():
@@ -354,7 +356,8 @@ class Layer(Configured):
             result = self.call(*args, **kwargs)
         finally:
             _TRAINING.reset(token)
-            COMPUTED.reset(kinds)
+            if kinds is not None:
+                COMPUTED.reset(kinds)
         if self._activity is not None:
             self.add_loss(
                 [self._activity(part) / (part.shape or [1])[0] for part in nest.flatten(result)]
@@ -438,6 +441,11 @@ class Layer(Configured):
     variable_dtype = dtype
 
     @property
+    def path(self) -> str:
+        """The name, with which the paths of the weights begin."""
+        return self.name
+
+    @property
     def compute_dtype(self) -> str:
         """The dtype that inputs and weights are cast to."""
         return str(self._computed)
@@ -512,7 +520,7 @@ def _found(value) -> Iterator[Any]:
 
 def _array(value, kind) -> Any:
     """Convert an argument after the first, if it is an array or a tensor, as the first."""
-    return _entered(value, kind) if isinstance(value, np.ndarray | Tensor) else value
+    return _entered(value, kind) if isinstance(value, (np.ndarray, Tensor)) else value
 
 
 def _entered(value, kind) -> Any:

@@ -30,10 +30,14 @@ _GATHERED = gathered(
     "wengert.compat.tensorflow",
     """
     keras.attention: *
-    keras.core_layers: * -Normalizing -Weighted -batches_of -conv_padding -expand
+    keras.core_layers: * -Normalizing -Weighted -batches_of -conv_padding -expand -in_float32
+        Convolution1D=Conv1D Convolution1DTranspose=Conv1DTranspose Convolution2D=Conv2D
+        Convolution2DTranspose=Conv2DTranspose Convolution3D=Conv3D
+        Convolution3DTranspose=Conv3DTranspose
     keras.preprocessing_layers: *
-    keras.recurrent: * -Cell -initial -size_of -stepped
-    keras.spatial_layers: *
+    keras.recurrent: * -Cell -ConvLSTMCell -initial -size_of -stepped
+    keras.spatial_layers: * SeparableConvolution1D=SeparableConv1D
+        SeparableConvolution2D=SeparableConv2D
     """,
 )
 

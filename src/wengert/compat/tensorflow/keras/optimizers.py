@@ -19,9 +19,10 @@ import numpy as np
 
 from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import lines_of
+from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, getter, serialize_keras_object
-from wengert.compat.tensorflow.functions.values import numbers_of
+from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import schedules
 from wengert.compat.tensorflow.keras.globals import name_for
 from wengert.compat.tensorflow.keras.schedules import LearningRateSchedule
@@ -78,6 +79,9 @@ class Optimizer(_Strict):
     """The optional state arrays, each with the name of the argument that enables it."""
 
     _rate: Any = None
+    built = False
+    _turn = 1
+    """The number of the step that is being taken."""
 
     def _prepare(self: Any) -> None:
         self.name = self.name or name_for(type(self).__name__)
@@ -88,6 +92,7 @@ class Optimizer(_Strict):
         self.learning_rate = self._learning_rate
         self._states: dict[int, dict[str, Any]] = {}
         self._known: list[Any] = []
+        self._added: list[Any] = []
 
     @property
     def iterations(self) -> Any:
@@ -130,7 +135,7 @@ class Optimizer(_Strict):
             for name, array in self._states[id(v)].items()
         ]
         rate = [self._rate] if isinstance(self._rate, Variable) else []
-        return [self._calls, *rate, *kept]
+        return [self._calls, *rate, *kept, *self._added]
 
     def build(self, variables) -> None:
         """Create the state for these weights."""
@@ -142,6 +147,7 @@ class Optimizer(_Strict):
                 extra["gradient_accumulator"] = self.gradient_accumulation_steps
                 more = updates.kept(value, *(name for name, held in extra.items() if held))
                 self._states[id(variable)] = more | self._new(value)
+        self.built = True
         if WAITING:
             resume(self)
 
@@ -246,17 +252,61 @@ class Optimizer(_Strict):
 
     def _update(self, given: list[Any]) -> None:
         """Change weights by their gradients."""
-        step = int(numbers_of(self.iterations)) + 1
-        rate = float(np.asarray(numbers_of(self.learning_rate)))
-        arrays = self._clipped([g for g, _ in given])
+        self._turn = int(numbers_of(self.iterations)) + 1
+        number = float(np.asarray(numbers_of(self.learning_rate)))
+        rate: Any = number
+        arrays: list[Any] = self._clipped([g for g, _ in given])
+        if type(self).update_step is not Optimizer.update_step:
+            # a method of the program gets tensors
+            arrays, rate = [constant_of(g) for g in arrays], constant_of(np.float32(number))
         for g, (_, variable) in zip(arrays, given, strict=True):
-            value = np.asarray(variable.numpy())
-            kind = value.dtype.type
             if self.weight_decay and not self._excluded(variable):
-                value = value - value * kind(self.weight_decay) * kind(rate)
-            state = self._states[id(variable)]
-            change = self._step(g.astype(value.dtype), value, kind(rate), state, step)
-            variable.assign(np.asarray(value - change).astype(value.dtype))
+                value = np.asarray(variable.numpy())
+                kind = value.dtype.type
+                variable.assign(value - value * kind(self.weight_decay) * kind(number))
+            self.update_step(g, variable, rate)
+
+    def update_step(self, gradient, variable, learning_rate) -> None:
+        """Change one weight by its gradient; optimizers of one's own override this.
+
+        They may keep variables that `add_variable_from_reference` makes in `build`.
+        """
+        value = np.asarray(variable.numpy())
+        g = gradient if isinstance(gradient, np.ndarray) else np.asarray(numbers_of(gradient))
+        lr = value.dtype.type(float(learning_rate))
+        state = self._states[id(variable)]
+        change = self._step(g.astype(value.dtype), value, lr, state, self._turn)
+        variable.assign(np.asarray(value - change).astype(value.dtype))
+
+    def add_variable_from_reference(
+        self, reference_variable, name: str | None = None, initializer="zeros"
+    ) -> Any:
+        """Create a variable of the optimizer, of the shape and dtype of another."""
+        like = reference_variable
+        return self.add_variable(like.shape, initializer, like.dtype, name=name)
+
+    def add_variable(
+        self, shape, initializer="zeros", dtype=None, aggregation=None, name: str | None = None
+    ) -> Any:
+        """Create a variable of the optimizer."""
+        value = initializers.get(initializer)(shape, dtype or "float32")
+        self._added.append(Weight(value, self.name, name or "variable", trainable=False))
+        return self._added[-1]
+
+    def _get_variable_index(self, variable) -> int:
+        return next(place for place, one in enumerate(self._known) if one is variable)
+
+    def assign(self, variable, value) -> None:
+        """Set a variable."""
+        variable.assign(value)
+
+    def assign_add(self, variable, value) -> None:
+        """Add a value to a variable."""
+        variable.assign_add(value)
+
+    def assign_sub(self, variable, value) -> None:
+        """Subtract a value from a variable."""
+        variable.assign_sub(value)
 
     def minimize(self, loss, var_list, tape=None, **kwargs) -> None:
         """Compute the gradients of a loss, a function or a tensor with its tape, and take one step.

@@ -44,7 +44,7 @@ class DTypePolicy(Configured):
         return f'<DTypePolicy "{self.name}">'
 
 
-_POLICY: Setting[DTypePolicy | None] = Setting(None)
+_POLICY = Setting(None)
 
 
 def dtype_policy() -> DTypePolicy:

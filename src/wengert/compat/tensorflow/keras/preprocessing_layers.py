@@ -17,7 +17,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow import image
+from wengert.compat.tensorflow import image, operations
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.keras.core_layers import batches_of
@@ -329,6 +329,12 @@ class _Moved(Seeded):
         numbers = self.seed_generator.stream().uniform_of((count,), np.dtype(np.float32))
         return numbers * np.float32(high - low) + np.float32(low)
 
+    def _each(self, factor, inputs) -> Any:
+        """Draw a number for each image, in the rank of `inputs`."""
+        shape = tuple(inputs.shape)[:-3]
+        numbers = self._drawn(factor, shape[0] if shape else 1)
+        return V.constant_of(numbers.reshape(*shape, 1, 1, 1))
+
     def call(self, inputs, training=True) -> Any:
         if not training:
             return inputs
@@ -417,6 +423,44 @@ class RandomZoom(_Moved):
         factor = self.width_factor
         across = down if factor is None else 1 + self._drawn(factor, count)
         return _matrices(across, 0.0, 0.0, down, 0.0, 0.0)
+
+
+@settings("factor, value_range=(0, 255), seed=None")
+class RandomBrightness(_Moved):
+    """Adds a random part of the range of values to each image, while training.
+
+    Examples
+    --------
+    >>> tf.keras.layers.RandomBrightness(0.1)(tf.ones([1, 7, 5, 3])).shape
+    TensorShape([1, 7, 5, 3])
+    """
+
+    def call(self, inputs, training=True) -> Any:
+        if not training:
+            return inputs
+        low, high = self.value_range
+        return operations.clip_by_value(
+            inputs + self._each(self.factor, inputs) * (high - low), low, high
+        )
+
+
+@settings("factor, value_range=(0, 255), seed=None")
+class RandomContrast(_Moved):
+    """Multiplies the distances of the values to their mean by a random factor, while training.
+
+    Examples
+    --------
+    >>> tf.keras.layers.RandomContrast(0.1)(tf.ones([1, 5, 7, 3])).shape
+    TensorShape([1, 5, 7, 3])
+    """
+
+    def call(self, inputs, training=True) -> Any:
+        if not training:
+            return inputs
+        below, above = (0, self.factor) if np.ndim(self.factor) == 0 else self.factor
+        factor = self._each((1 - below, 1 + above), inputs)
+        mean = operations.reduce_mean(inputs, (-3, -2), keepdims=True)
+        return operations.clip_by_value((inputs - mean) * factor + mean, *self.value_range)
 
 
 __all__ = completed(globals(), without="rows_of")

@@ -20,8 +20,9 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import told
-from wengert.compat.tensorflow import nest, operations
+from wengert.compat.tensorflow import nest, nn, operations
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
+from wengert.compat.tensorflow.keras.core_layers import conv_padding, expand
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.variable import Variable
@@ -36,6 +37,8 @@ class Cell(Seeded):
     """Base class for cells, with concatenated gates, and dropout masks that last for a sequence."""
 
     gates: ClassVar[int] = 1
+    dimensions: ClassVar[int] = 0
+    """The number of spatial dimensions of a step."""
     ignored: ClassVar[tuple[str, ...]] = ("implementation",)
 
     def _prepare(self: Any) -> None:
@@ -73,16 +76,19 @@ class Cell(Seeded):
             self._left[key] = [self._dropped(ones, rate) for _ in range(count)]
         return self._left[key]
 
+    def _times(self, key: str, x, kernel) -> Any:
+        return operations.tensordot(x, kernel, 1)
+
     def _product(self, key: str, x, kernel, rate: float, training: bool) -> Any:
         """Return ``x @ kernel``, with dropout on `x` in training."""
         if not training or not 0.0 < rate < 1.0:
-            return operations.tensordot(x, kernel, 1)
-        several = self.gates if self.recurrent_dropout else 1
-        first = x if len(x.shape) == 2 else x[:, :1]
+            return self._times(key, x, kernel)
+        several = self.gates if self.recurrent_dropout or self.dimensions else 1
+        first = x if len(x.shape) == 2 + self.dimensions else x[:, :1]
         masks = self._masks(key, first, rate, several)
-        parts = operations.split(kernel, several, axis=1)
+        parts = operations.split(kernel, several, axis=-1)
         products = [
-            operations.tensordot(operations.multiply(x, mask), part, 1)
+            self._times(key, operations.multiply(x, mask), part)
             for mask, part in zip(masks, parts, strict=True)
         ]
         return products[0] if several == 1 else operations.concat(products, -1)
@@ -179,6 +185,48 @@ class LSTMCell(Cell):
         )
         h = operations.multiply(gate(o), self.activation(c))
         return h, [h, c]
+
+
+@settings(
+    "filters, kernel_size, strides=1, padding='valid', data_format=None, dilation_rate=1, "
+    "activation='tanh'"
+)
+class ConvLSTMCell(LSTMCell):
+    """Base class for cells whose states are images: products are convolutions."""
+
+    without = ("units=None",)
+
+    def _prepare(self: Any) -> None:
+        expand(self, "kernel_size strides dilation_rate")
+        self.padding = conv_padding(self.padding)
+        self.units = self.filters
+        super()._prepare()
+
+    def build(self, input_shape) -> None:
+        """Create the kernels and the bias; note the shape of the states."""
+        wide = self.filters * self.gates
+        self.kernel = self._weight("kernel", (*self.kernel_size, input_shape[-1], wide))
+        sizes = (*self.kernel_size, self.filters, wide)
+        self.recurrent_kernel = self._weight("recurrent_kernel", sizes, "recurrent")
+        self.bias = self._bias(wide) if self.use_bias else None
+        step = operations.zeros((1, *input_shape[1:]), self.dtype)
+        self._sizes = tuple(self._times("input", step, self.kernel).shape)[1:-1]
+
+    def _times(self, key: str, x, kernel) -> Any:
+        if key == "recurrent":
+            return nn.convolution(x, kernel, 1, "SAME")
+        before, after = (
+            tuple(x.shape)[: -self.dimensions - 1],
+            tuple(x.shape)[-self.dimensions - 1 :],
+        )
+        flat = operations.reshape(x, (-1, *after))
+        found = nn.convolution(flat, kernel, self.strides, self.padding, None, self.dilation_rate)
+        return operations.reshape(found, (*before, *tuple(found.shape)[1:]))
+
+    def get_initial_state(self, batch_size=None, **kwargs) -> list[Any]:
+        """Return zeros for the output and the memory."""
+        shape = (batch_size, *self._sizes, self.filters)
+        return [operations.zeros(shape, self.compute_dtype) for _ in range(2)]
 
 
 @settings("activation/recurrent_activation='sigmoid', recurrent_dropout/reset_after=True")
@@ -428,12 +476,15 @@ class RNN(Layer):
 
     def _masked(self, seen, output, new, outputs, states) -> Any:
         """Select the new output and states where `seen`, else the previous ones."""
-        seen = operations.expand_dims(operations.cast(seen, "bool"), -1)
+
+        def chosen(a, b) -> Any:
+            wide = (-1, *[1] * (len(a.shape) - 1))
+            return operations.where(operations.reshape(operations.cast(seen, "bool"), wide), a, b)
+
         before = operations.zeros_like(output)
         if outputs and not self.zero_output_for_mask:
             before = outputs[-1]
-        kept = nest.map_structure(lambda a, b: operations.where(seen, a, b), new, states)
-        return operations.where(seen, output, before), kept
+        return chosen(output, before), nest.map_structure(chosen, new, states)
 
 
 def _turned(x) -> Any:
@@ -445,7 +496,7 @@ _RNN = list(inspect.signature(RNN.__init__).parameters.values())[2:-1]
 _IGNORED = ("use_cudnn", "implementation")
 
 
-def _of_cell(kind: type, words: str) -> Any:
+def _of_cell(kind: type, words: str, given="4", shape=(2, 5, 3)) -> Any:
     """Make the layer of a cell, with the arguments of the cell and of `RNN`."""
     name = kind.__name__.removesuffix("Cell")
     own = list(inspect.signature(kind.__init__).parameters.values())[:-1]  # type: ignore[misc]
@@ -458,8 +509,8 @@ def _of_cell(kind: type, words: str) -> Any:
 
         Examples
         --------
-        >>> tf.keras.layers.{name}(4)(tf.ones([2, 5, 3])).shape.as_list()
-        [2, 4]
+        >>> tf.keras.layers.{name}({given})(tf.ones({shape})).shape[-1]
+        4
         """
         given = dict(signature.bind(self, *args, **kwargs).arguments)
         given.pop("self")
@@ -476,7 +527,8 @@ def _of_cell(kind: type, words: str) -> Any:
         raise AttributeError(f"'{name}' object has no attribute '{attribute}'")
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
-    doc, __init__.__doc__ = told(__init__, words=words, name=name), None
+    doc = told(__init__, words=words, name=name, given=given, shape=list(shape))
+    __init__.__doc__ = None
     body = {"__init__": __init__, "__getattr__": __getattr__, "__doc__": doc}
     return type(name, (RNN,), {**body, "__module__": __name__})
 
@@ -484,6 +536,11 @@ def _of_cell(kind: type, words: str) -> Any:
 SimpleRNN = _of_cell(SimpleRNNCell, "A recurrent layer without gates")
 LSTM = _of_cell(LSTMCell, "Long short-term memory")
 GRU = _of_cell(GRUCell, "Gated recurrent units")
+for _d, _what in ((1, "sequences"), (2, "images"), (3, "volumes")):
+    _cell = type(f"ConvLSTM{_d}DCell", (ConvLSTMCell,), {"dimensions": _d, "__module__": __name__})
+    globals()[f"ConvLSTM{_d}D"] = _of_cell(
+        _cell, f"Long short-term memory of {_what}", "4, 2", (1, 2, *[3] * _d, 1)
+    )
 
 
 @settings("mask_value=0.0")

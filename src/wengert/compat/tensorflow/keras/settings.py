@@ -99,7 +99,7 @@ def _check(names: str, condition: str, words: str) -> None:
     def checked(name: str, value) -> Any:
         if value is not None and not holds(value):
             raise ValueError(f"{words.format(name)} Received: {name}={value}")
-        return value if name not in _AS else _AS[name](value)
+        return value if value is None or name not in _AS else _AS[name](value)
 
     _MEANT.update({name: functools.partial(checked, name) for name in names.split()})
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import told
-from wengert.compat.tensorflow import image, math, nn, operations
+from wengert.compat.tensorflow import image, initializers, math, nn, operations
+from wengert.compat.tensorflow.keras import composed, regularizers
 from wengert.compat.tensorflow.keras import core_layers as core
-from wengert.compat.tensorflow.keras import regularizers
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.words import refusal
@@ -152,17 +152,6 @@ class _ByChannels(core.Weighted):
         core.expand(self, "kernel_size strides dilation_rate")
         self.padding = core.conv_padding(self.padding)
 
-    def _by_channels(self, inputs, kernel) -> Any:
-        if self.dimensions == 2:
-            return nn.depthwise_conv2d(
-                inputs, kernel, (1, *self.strides, 1), self.padding, dilations=self.dilation_rate
-            )
-        # a sequence is an image of one row
-        image, rows = (operations.expand_dims(x, place) for x, place in ((inputs, 1), (kernel, 0)))
-        strides, spread = (1, self.strides[0], self.strides[0], 1), (1, self.dilation_rate[0])
-        result = nn.depthwise_conv2d(image, rows, strides, self.padding, dilations=spread)
-        return operations.squeeze(result, 1)
-
 
 class DepthwiseConv2D(_ByChannels):
     """Convolution of each channel of images with its own filters.
@@ -180,7 +169,9 @@ class DepthwiseConv2D(_ByChannels):
         self.bias = self._weight("bias", (wide * many,)) if self.use_bias else None
 
     def _product(self, inputs) -> Any:
-        return self._by_channels(inputs, self.kernel)
+        return composed.depthwise_conv(
+            inputs, self.kernel, self.strides, self.padding, None, self.dilation_rate
+        )
 
 
 class DepthwiseConv1D(DepthwiseConv2D):
@@ -220,8 +211,10 @@ class SeparableConv2D(_ByChannels):
         self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
 
     def _product(self, inputs) -> Any:
-        middle = self._by_channels(inputs, self.depthwise_kernel)
-        return nn.convolution(middle, self.pointwise_kernel, 1, "VALID")
+        return composed.separable_conv(
+            inputs, self.depthwise_kernel, self.pointwise_kernel, self.strides, self.padding, None,
+            self.dilation_rate,
+        )  # fmt: skip
 
 
 class SeparableConv1D(SeparableConv2D):
@@ -353,6 +346,107 @@ for _d, _what in _PLACES.items():
     _doc = told(_SpatialDropout, what=_what, kind=_kind, kept=[1, *[2] * _d, 3])
     globals()[_kind] = type(_kind, (_SpatialDropout,), {"__doc__": _doc, "__module__": __name__})
 _SpatialDropout.__doc__ = None
+
+
+@settings("rate, noise_shape=None, seed=None")
+class AlphaDropout(Seeded):
+    """Sets elements at random to the least value of `selu`, while training.
+
+    What is left is scaled and shifted, so that mean and variance stay.
+
+    Examples
+    --------
+    >>> print(tf.keras.layers.AlphaDropout(0.5)(tf.constant([1.0])).numpy())
+    [1.]
+    """
+
+    chance = "rate"
+
+    def call(self, inputs, training=False) -> Any:
+        if not training or not self.rate:
+            return inputs
+        shape = tuple(inputs.shape)
+        given = self.noise_shape or (None,) * len(shape)
+        sizes = tuple(n if own is None else own for own, n in zip(given, shape, strict=True))
+        numbers = self.seed_generator.stream().uniform_of(sizes, np.dtype(np.float32))
+        kept, least = numbers >= self.rate, -1.6732632423543772 * 1.0507009873554805
+        scale = ((1 - self.rate) * (1 + self.rate * least**2)) ** -0.5
+        chosen = operations.where(kept, inputs, operations.cast(least, inputs.dtype))
+        return chosen * scale - scale * least * self.rate
+
+
+@settings("layer")
+class Wrapper(Layer):
+    """Base class for layers that hold another layer."""
+
+    def build(self, input_shape=None) -> None:
+        """Build the inner layer."""
+        if not self.layer.built:
+            self.layer.build(input_shape)
+            self.layer.built = True
+
+
+@settings("layer/power_iterations=1")
+class SpectralNormalization(Wrapper):
+    """Divides the kernel of a layer by its greatest singular value, while training.
+
+    Examples
+    --------
+    >>> layer = tf.keras.layers.SpectralNormalization(tf.keras.layers.Dense(2))
+    >>> layer(tf.ones([1, 3])).shape
+    TensorShape([1, 2])
+    """
+
+    def build(self, input_shape=None) -> None:
+        """Build the inner layer, and create an estimate of a singular vector."""
+        super().build(input_shape)
+        self.vector_u = self.add_weight(
+            shape=(1, self._held().shape[-1]),
+            initializer=initializers.TruncatedNormal(stddev=0.02),
+            trainable=False,
+            name="vector_u",
+        )
+
+    def _held(self) -> Any:
+        return self.layer.kernel if hasattr(self.layer, "kernel") else self.layer.embeddings
+
+    def call(self, inputs, training=False) -> Any:
+        kernel = self._held()
+        if training and np.any(kernel.numpy()):
+            rows = np.asarray(kernel.numpy()).reshape(-1, kernel.shape[-1])
+            u = np.asarray(self.vector_u.numpy())
+            for _ in range(self.power_iterations):
+                v, u = (part / np.linalg.norm(part) for part in (u @ rows.T, u @ rows.T @ rows))
+            self.vector_u.assign(u)
+            kernel.assign(kernel.numpy() / (v @ rows @ u.T))
+        return self.layer(inputs)
+
+
+def _adaptive(kind: str, d: int) -> Any:
+    def call(self, inputs) -> Any:
+        """The {words} of as many windows of {what} as the result has positions.
+
+        Examples
+        --------
+        >>> tf.keras.layers.{name}(2)(tf.ones({shape})).shape
+        TensorShape({pooled})
+        """
+        return getattr(composed, f"adaptive_{kind.lower()}_pool")(
+            inputs, self.output_size, self.data_format
+        )
+
+    name, words = f"Adaptive{kind}Pooling{d}D", "means" if kind == "Average" else "maxima"
+    shapes = {"shape": [1, *[5] * d, 1], "pooled": [1, *[2] * d, 1]}
+    doc = told(call, words=words, what=_PLACES[d], name=name, **shapes)
+    call.__doc__ = None
+    body = {"call": call, "__doc__": doc, "__module__": __name__}
+    return settings("output_size, data_format=None")(type(name, (Layer,), body))
+
+
+for _d in _PLACES:
+    for _kind in ("Average", "Max"):
+        _made = _adaptive(_kind, _d)
+        globals()[_made.__name__] = _made
 
 
 class ActivityRegularization(Layer):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow.eager import Tensor
 from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
 from wengert.compat.tensorflow.variable import Variable
 
@@ -62,12 +63,14 @@ class Weight(Variable):
         self._trainable = bool(value)
 
     def _as_tensor(self) -> Any:
-        tensor, kind = super()._as_tensor(), COMPUTED.get()
-        return made(converted(tensor, kind)) if kind and is_floating(tensor) else tensor
+        tensor, kind = Variable._as_tensor(self), COMPUTED.get()
+        if kind is None or not is_floating(tensor):
+            return tensor
+        return made(converted(tensor, kind))
 
     def assign(self, value, *args, **kwargs) -> Any:
-        """Set the value, which is converted to the dtype of the variable if it is a float."""
-        if getattr(value, "dtype", self.dtype) != self.dtype and is_floating(tensor_of(value)):
+        """Set the value; a tensor of floats is converted to the dtype of the variable."""
+        if isinstance(value, Tensor) and value.dtype is not self.dtype and is_floating(value):
             value = made(converted(tensor_of(value), self.dtype.as_numpy_dtype))
         return super().assign(value, *args, **kwargs)
 
