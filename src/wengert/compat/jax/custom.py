@@ -288,7 +288,8 @@ class custom_jvp(Rule):
             taken.append(Results())
             values = leaves.with_tensors(list(map(_still, primals)))
             taken[0].take(self.fun(*self._joined(args, values)), "Output")
-            return self._at_level(order, *rule(primals, tangents), taken[0])
+            outs, slopes = rule(primals, tangents)
+            return self._at_level(order, outs, slopes, taken[0])
 
         def forward(*given) -> Any:
             # the function itself is never differentiated, also where the rule's residuals are
