@@ -221,6 +221,8 @@ class custom_jvp(Rule):
     transposed: Callable[[Any, Any], Any] | None = None
     """What reverse mode calls instead: ``transposed(arguments, cotangent)``."""
     symbolic = False
+    computes = False
+    """Whether the rule is known to return the value of the function itself."""
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros=False) -> Callable[..., Any]:
         """Set the rule: ``jvp(*nondiff, primals, tangents)`` returns output and tangent."""
@@ -248,6 +250,7 @@ class custom_jvp(Rule):
             return output, total
 
         self.defjvp(jvp)
+        self.computes = True
 
     def __call__(self, *args, **kwargs) -> Any:
         """Compute the function."""
@@ -276,28 +279,32 @@ class custom_jvp(Rule):
                 )
             return self._pair(jvp(*fixed, values, directions))
 
-        def rule(primals, tangents) -> Any:
-            output, slope = ruled(primals, tangents)
+        def checked(output, slope) -> tuple[list[Any], list[Any]]:
             self._check_output(output, taken[0])
             return self._slopes(output, slope)
+
+        def rule(primals, tangents) -> Any:
+            return checked(*ruled(primals, tangents))
 
         order = innermost(leaves.tensors)
         if isinstance(order, Level):
             pairs = [parted(x, order) for x in leaves.tensors]
             primals, tangents = zip(*pairs, strict=True)
-            taken.append(Results())
+            made = ruled(primals, tangents)
             values = leaves.with_tensors(list(map(_still, primals)))
-            taken[0].take(self.fun(*self._joined(args, values)), "Output")
-            outs, slopes = rule(primals, tangents)
-            return self._at_level(order, outs, slopes, taken[0])
+            taken.append(Results())
+            known = made[0] if self.computes else self.fun(*self._joined(args, values))
+            taken[0].take(known, "Output")
+            return self._at_level(order, *checked(*made), taken[0])
 
         def forward(*given) -> Any:
             # the function itself is never differentiated, also where the rule's residuals are
             _, moving = self._parted(given)
-            if is_linear(moving.tensors):
-                return self.fun(*given), given
-            values = moving.with_tensors(list(map(_still, moving.tensors)))
-            return plain(*self._joined(given, values))[0], given
+            linear = is_linear(moving.tensors)
+            same = linear or self.computes
+            values = moving.with_tensors([x if linear else _still(x) for x in moving.tensors])
+            joined = self._joined(given, values)
+            return self.fun(*joined) if same else plain(*joined)[0], given
 
         def plain(*given) -> Any:
             tensors = self._parted(given)[1].tensors
@@ -359,6 +366,10 @@ class custom_jvp(Rule):
 
 def _still(x) -> Any:
     return made(x.detach(), x.weak_type)
+
+
+def _apart(x) -> Any:
+    return _still(argument(x))
 
 
 class custom_vjp(Rule):
@@ -463,8 +474,13 @@ def _recorded(
     def given(tensors: Sequence[Any]) -> list[Any]:
         return owner._joined(args, leaves.with_tensors(below(tensors, number)))
 
+    known: list[Any] = []
+    if number is not None and plain is not None:
+        known.append(plain(*given(leaves.tensors))[0])
+
     def fwd(*tensors) -> Any:
-        value, residuals = forward(*given(tensors))
+        own = given(tensors)
+        value, residuals = (tree_map(_apart, known[0]), own) if known else forward(*own)
         results = Results()
         outputs, others = results.take(value, "Output")
         taken[:] = [results]
@@ -502,7 +518,7 @@ def _recorded(
     made = owner._called(inner, leaves.tensors, taken)
     if number is None:
         return made
-    output, _ = (plain or forward)(*given(leaves.tensors))
+    output = known.pop() if known else forward(*given(leaves.tensors))[0]
     return tree_map(lambda own, x: choice(own, argument(x), number), made, output)
 
 
