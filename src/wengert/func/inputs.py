@@ -31,7 +31,7 @@ from wengert.tape.write_checks import written_outside
 # a function under a transform may call any operation
 REQUIRES = (batching_rules, forward, levels, level_writes, tangents, whole)
 # a graph may be walked after its levels have ended, while others are active
-_NUMBERS = itertools.count(1)
+next_number = itertools.count(1).__next__
 
 
 class Entered:
@@ -53,7 +53,7 @@ class Entered:
     ) -> None:
         self.before = current_mode()
         self._runs = function, arguments
-        self.level = Level(next(_NUMBERS), size, randomness)
+        self.level = Level(next_number(), size, randomness)
 
     def __enter__(self) -> Level:
         known = () if self.before is None else self.before.levels

@@ -533,3 +533,71 @@ def test_converted_closures_check_their_arguments():
     assert converted(3.0, *constants) == 6.0
     with pytest.raises(TypeError, match="must have the same Pytree structure"):
         converted((3.0,), *constants)
+
+
+# -- the innermost derivative takes the rule; those around it see what the rule computed with ------
+
+
+def _partial():
+    """x*y, whose rule leaves the tangent of y out."""
+    f = custom_jvp(lambda x, y: x * y)
+    f.defjvp(lambda p, t: (f(*p), t[0] * p[1]))
+    return f
+
+
+def _rounded():
+    f = custom_vjp(lambda x: jnp.round(x))
+    f.defvjp(lambda x: (jnp.round(x), None), lambda _, g: (g,))
+    return f
+
+
+def _scaled():
+    """sin(x), whose rule computes 3 sin(x) and the derivative 2 cos(x)."""
+    f = custom_jvp(jnp.sin)
+    f.defjvp(lambda p, t: (3 * jnp.sin(p[0]), 2 * jnp.cos(p[0]) * t[0]))
+    return f
+
+
+@pytest.mark.parametrize("inner", ["jvp", "grad", "vjp", "jacfwd", "jacrev", "linearize"])
+@pytest.mark.parametrize("outer", ["jvp", "grad", "vjp", "jacfwd", "jacrev", "linearize"])
+def test_a_rule_that_leaves_a_tangent_out_has_the_mixed_derivative_of_its_tangents(outer, inner):
+    f, ways = _partial(), DERIVATIVES
+    assert ways[outer](lambda y: ways[inner](lambda x: f(x, y))(2.0))(3.0) == 1
+    assert ways[outer](lambda x: ways[inner](lambda y: f(x, y))(2.0))(3.0) == 0
+
+
+@pytest.mark.parametrize("outer", ["jvp", "grad", "vjp", "jacfwd", "jacrev", "linearize"])
+@pytest.mark.parametrize("inner", ["grad", "vjp", "jacrev"])
+def test_outer_derivatives_see_the_operations_of_the_rule(outer, inner):
+    f, g, ways = _rounded(), _scaled(), DERIVATIVES
+    second = lambda f: ways[outer](ways[inner](lambda x: f(x) ** 2 * x))(1.3)  # noqa: E731
+    close(second(f), 2)
+    sin, cos = np.sin(1.3), np.cos(1.3)
+    # of 9 sin^2 + 2 x 3 sin 2 cos
+    close(second(g), 18 * sin * cos + 12 * (sin * cos + 1.3 * (cos**2 - sin**2)))
+    close(vmap(lambda x: ways[outer](ways[inner](lambda x: f(x) ** 2 * x))(x))(jnp.array([1.3])), 2)
+
+
+DERIVATIVES = {
+    "jvp": lambda f: lambda x: jax.jvp(f, (x,), (1.0,))[1],
+    "grad": grad,
+    "vjp": lambda f: lambda x: jax.vjp(f, x)[1](1.0)[0],
+    "jacfwd": jax.jacfwd,
+    "jacrev": jax.jacrev,
+    "linearize": lambda f: lambda x: jax.linearize(f, x)[1](1.0),
+}
+
+
+@pytest.mark.parametrize("way", DERIVATIVES)
+def test_the_value_under_a_derivative_is_that_of_the_rule(way):
+    f = _scaled()
+    close(f(1.0), np.sin(1))
+    close(DERIVATIVES[way](lambda x: f(x) ** 2)(1.0), 2 * 3 * np.sin(1) * 2 * np.cos(1))
+
+
+def test_third_derivatives_by_rules():
+    f = custom_vjp(lambda x: x**3)
+    f.defvjp(lambda x: (f(x), x), lambda x, g: (g * 2 * f(x),))
+    close(grad(grad(grad(f)))(1.5), 8 * 1.5**3)
+    close(jax.jacfwd(grad(grad(f)))(1.5), 8 * 1.5**3)
+    close(grad(jax.checkpoint(grad(jax.checkpoint(f))))(1.5), 4 * 1.5**3)

@@ -562,3 +562,20 @@ def test_reflections_of_qr():
     close(jax.vmap(lambda a: jnp.linalg.qr(a, mode="raw")[1])(jnp.stack([a, a]))[1], taus)
     with pytest.raises(ValueError, match="Unsupported QR decomposition mode 'economic'"):
         jnp.linalg.qr(a, mode="economic")
+
+
+def test_contexts_and_modules_of_devices_and_profiles():
+    from wengert.compat.jax import monitoring, profiler
+    from wengert.compat.jax.experimental import mesh_utils, shard_map
+
+    with profiler.trace("/nowhere"), jax.log_compiles(), jax.transfer_guard("allow"):
+        assert profiler.start_trace("/nowhere") is monitoring.record_scalar("x", 1.0) is None
+    assert mesh_utils.create_device_mesh((1, 1)).tolist() == [jax.devices() * 1]
+    with pytest.raises(ValueError, match=r"Number of devices 1 must equal .* \(2, 2\)"):
+        mesh_utils.create_device_mesh((2, 2))
+    assert shard_map.shard_map is jax.shard_map
+    assert (jax.host_count(), jax.host_id()) == (1, 0)
+    with pytest.raises(NotImplementedError, match="device_memory_profile"):
+        profiler.device_memory_profile()
+    with pytest.raises(AttributeError, match=r"write jnp\.asarray"):
+        jax.make_array_from_callback

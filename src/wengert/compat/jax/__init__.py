@@ -32,8 +32,8 @@ _NAMES = _gathered(
     ad_checkpoint: checkpoint checkpoint_policies remat
     batching: vmap
     classes: Array=AnyArray
-    cpu: Device default_backend device_count devices local_device_count local_devices
-        process_count process_index
+    cpu: Device default_backend device_count devices host_count=process_count
+        host_id=process_index local_device_count local_devices process_count process_index
     custom: custom_gradient custom_jvp custom_vjp
     dtypes: float0
     reverse: fwd_and_bwd grad hessian jacfwd jacobian jacrev jvp linear_transpose linearize
@@ -44,6 +44,9 @@ _NAMES = _gathered(
     """,
 )
 _LATER = """
+    insides: explain_cache_misses=Context log_compiles=Context no_tracing=Context
+        transfer_guard=Context transfer_guard_device_to_device=Context
+        transfer_guard_device_to_host=Context transfer_guard_host_to_device=Context
     callbacks: block_until_ready copy_to_host_async device_get device_put effects_barrier
         pure_callback
     jitting: clear_caches disable_jit jit pmap

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import operator
 import types
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +24,7 @@ from wengert.compat.jax.array import Array
 from wengert.compat.jax.tracing import Leaves
 from wengert.compat.jax.tree_util import Partial
 from wengert.compat.jax.trees import children_of
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import Mode, full_mode
 
 _Maker = Callable[[Iterator[Any], dict[int, Any]], Any]
 _OURS = __name__.partition(".")[0]
@@ -220,6 +219,31 @@ def _are_equal(a, b) -> bool:
     return False
 
 
+_KEPT = 4
+"""How many derivatives at other leaves are kept."""
+
+
+def _are_same(a, b) -> bool:
+    """Return whether an array is another one: in value, history, and kind."""
+    return a is b or (
+        a._payload is b._payload and a._edge is b._edge and a.__class__ is b.__class__
+    )
+
+
+def _serves(made_in: Mode, mode: Mode) -> bool:
+    """Return whether what was made in a mode is the same in another: maybe inside more levels."""
+    if made_in is mode:
+        return True
+    for name, value in made_in.fields().items():
+        now = getattr(mode, name)
+        if name == "levels":
+            if not set(value) <= set(now):
+                return False
+        elif name != "sides" and now is not value and now != value:
+            return False
+    return True
+
+
 def _holds_nothing(fun) -> bool:
     plain = isinstance(fun, types.FunctionType) and not fun.__closure__ and not fun.__dict__
     return plain and not fun.__defaults__ and not fun.__kwdefaults__
@@ -243,7 +267,7 @@ class Derivative(Apart):
         # a function that holds nothing is not taken apart before that is needed
         self._leaves = leaves.arrays if _holds_nothing(fun) else self._closure.leaves
         self._made = made
-        self._last: Any = None
+        self._others: list[Any] = []
 
     @functools.cached_property
     def _closure(self) -> Closure:
@@ -260,14 +284,16 @@ class Derivative(Apart):
         return self._at(given[:count])(*given[count:])
 
     def _at(self, leaves: Sequence[Any]) -> Callable[..., Any]:
-        if all(map(operator.is_, leaves, self._leaves)):
+        if all(map(_are_same, leaves, self._leaves)):
             return self._made
-        last, mode = self._last, current_mode()
-        if last is None or last[0] is not mode or not all(map(operator.is_, leaves, last[1])):
-            made = self._again(*self._closure.rebuilt(leaves))
-            last = self._last = mode, leaves, made
-        function: Callable[..., Any] = last[2]
-        return function
+        mode = full_mode()
+        for made_in, known, function in self._others:
+            if _serves(made_in, mode) and all(map(_are_same, leaves, known)):
+                found: Callable[..., Any] = function
+                return found
+        made: Callable[..., Any] = self._again(*self._closure.rebuilt(leaves))
+        self._others = [(mode, leaves, made), *self._others[: _KEPT - 1]]
+        return made
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Derivative):

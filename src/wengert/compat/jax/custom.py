@@ -17,6 +17,7 @@ import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import convert, made
 from wengert.compat.jax.closures import Holder
+from wengert.compat.jax.orders import below, choice, innermost, joined, parted
 from wengert.compat.jax.tracing import (
     Leaves,
     Results,
@@ -34,6 +35,7 @@ from wengert.compat.jax.values import layers
 from wengert.compat.jax.words import refusal
 from wengert.func.custom import is_linear
 from wengert.interp.dual import Dual
+from wengert.interp.levels import Level
 from wengert.ops.like import zeros_like
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import is_recording
@@ -219,6 +221,8 @@ class custom_jvp(Rule):
     transposed: Callable[[Any, Any], Any] | None = None
     """What reverse mode calls instead: ``transposed(arguments, cotangent)``."""
     symbolic = False
+    computes = False
+    """Whether the rule is known to return the value of the function itself."""
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros=False) -> Callable[..., Any]:
         """Set the rule: ``jvp(*nondiff, primals, tangents)`` returns output and tangent."""
@@ -246,6 +250,7 @@ class custom_jvp(Rule):
             return output, total
 
         self.defjvp(jvp)
+        self.computes = True
 
     def __call__(self, *args, **kwargs) -> Any:
         """Compute the function."""
@@ -259,7 +264,7 @@ class custom_jvp(Rule):
         taken: list[Results] = []
         still = [self.symbolic and not is_followed(x) for x in leaves.arrays]
 
-        def rule(primals, tangents) -> Any:
+        def ruled(primals, tangents) -> Any:
             values = tuple(leaves.with_tensors(primals))
             given = zip(primals, tangents, strict=True)
             filled = [zeros_like(x) if t is None else t for x, t in given]
@@ -272,17 +277,47 @@ class custom_jvp(Rule):
                 directions = structure.unflatten(
                     [SymbolicZero(x.aval) if zero else t for t, x, zero in pairs]
                 )
-            output, slope = self._pair(jvp(*fixed, values, directions))
+            return self._pair(jvp(*fixed, values, directions))
+
+        def checked(output, slope) -> tuple[list[Any], list[Any]]:
             self._check_output(output, taken[0])
             return self._slopes(output, slope)
+
+        def rule(primals, tangents) -> Any:
+            return checked(*ruled(primals, tangents))
+
+        order = innermost(leaves.tensors)
+        if isinstance(order, Level):
+            pairs = [parted(x, order) for x in leaves.tensors]
+            primals, tangents = zip(*pairs, strict=True)
+            made = ruled(primals, tangents)
+            values = leaves.with_tensors(list(map(_still, primals)))
+            taken.append(Results())
+            known = made[0] if self.computes else self.fun(*self._joined(args, values))
+            taken[0].take(known, "Output")
+            return self._at_level(order, *checked(*made), taken[0])
 
         def forward(*given) -> Any:
             # the function itself is never differentiated, also where the rule's residuals are
             _, moving = self._parted(given)
-            still = [x if is_linear([x]) else made(x.detach(), x.weak_type) for x in moving.tensors]
-            return self.fun(*self._joined(given, moving.with_tensors(still))), given
+            linear = is_linear(moving.tensors)
+            same = linear or self.computes
+            values = moving.with_tensors([x if linear else _still(x) for x in moving.tensors])
+            joined = self._joined(given, values)
+            return self.fun(*joined) if same else plain(*joined)[0], given
 
-        return _recorded(self, args, leaves, forward, self.transposed, True, rule, taken)
+        def plain(*given) -> Any:
+            tensors = self._parted(given)[1].tensors
+            return ruled(tensors, list(map(zeros_like, tensors)))
+
+        reverse = self.transposed
+        return _recorded(self, args, leaves, forward, reverse, True, rule, taken, plain)
+
+    def _at_level(self, level: Level, outs, slopes, results: Results) -> Any:
+        """Return an output of the level of a `jvp`, from what the rule computed below it."""
+        count = len(results.places)
+        joins = [joined(x, t, level) for x, t in zip(outs[:count], slopes, strict=False)]
+        return results.give(joins, outs[count:])
 
     def _pair(self, made) -> Any:
         if not isinstance(made, list | tuple) or len(made) != 2:
@@ -327,6 +362,14 @@ class custom_jvp(Rule):
                 raise refusal(TypeError, "Custom JVP rule must produce", short(x), short(t))
             made.append(convert(t, x._payload.dtype))
         return [outputs[i] for i in order], made
+
+
+def _still(x) -> Any:
+    return made(x.detach(), x.weak_type)
+
+
+def _apart(x) -> Any:
+    return _still(argument(x))
 
 
 class custom_vjp(Rule):
@@ -416,14 +459,28 @@ def _recorded(
     symbolic=False,
     rule: Callable[..., Any] | None = None,
     taken: list[Results] | None = None,
+    plain: Callable[..., Any] | None = None,
 ) -> Any:
     """Call a function and record a reverse rule, which gets zero cotangents as such if asked; or a
     rule for forward mode, or both.
+
+    Other derivatives around it see what `plain` returns first, or else `forward`: NOTE [custom
+    rules in nested derivatives].
     """
     taken = [] if taken is None else taken
+    order = innermost(leaves.tensors)
+    number = None if isinstance(order, Level) else order
+
+    def given(tensors: Sequence[Any]) -> list[Any]:
+        return owner._joined(args, leaves.with_tensors(below(tensors, number)))
+
+    known: list[Any] = []
+    if number is not None and plain is not None:
+        known.append(plain(*given(leaves.tensors))[0])
 
     def fwd(*tensors) -> Any:
-        value, residuals = forward(*owner._joined(args, leaves.with_tensors(tensors)))
+        own = given(tensors)
+        value, residuals = (tree_map(_apart, known[0]), own) if known else forward(*own)
         results = Results()
         outputs, others = results.take(value, "Output")
         taken[:] = [results]
@@ -434,18 +491,22 @@ def _recorded(
 
     def bwd(kept, cotangents) -> Any:
         residuals, results = kept
-        given = [ct if ct is None else conjugated(ct) for ct in cotangents[: len(results.places)]]
+        lower = below(cotangents[: len(results.places)], number)
+        found = [ct if ct is None else conjugated(ct) for ct in lower]
 
         def nothing(place: int) -> Any:
             leaf = results.leaves[place]
             return SymbolicZero(leaf.aval) if place in results.places else nothing_like(leaf)
 
-        cotangent = results.derivatives(given, nothing)
+        cotangent = results.derivatives(found, nothing)
         made = backward and backward(residuals, cotangent)
         return _gradients(made, leaves)
 
     def computed(*tensors) -> Any:
         return fwd(*tensors)[0]
+
+    def pushed(primals, tangents) -> Any:
+        return rule and rule(below(primals, number), below(tangents, number))
 
     inner: Any
     if backward is None:
@@ -453,8 +514,12 @@ def _recorded(
     else:
         inner = func.custom_vjp(computed)
         inner.defvjp(fwd, bwd, materialize_grads=not symbolic)
-    inner.rule, inner.symbolic = rule, rule is not None
-    return owner._called(inner, leaves.tensors, taken)
+    inner.rule, inner.symbolic = rule and pushed, rule is not None
+    made = owner._called(inner, leaves.tensors, taken)
+    if number is None:
+        return made
+    output = known.pop() if known else forward(*given(leaves.tensors))[0]
+    return tree_map(lambda own, x: choice(own, argument(x), number), made, output)
 
 
 def _gradients(made, leaves: Leaves) -> tuple[Any, ...]:

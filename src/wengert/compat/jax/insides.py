@@ -29,7 +29,7 @@ def _nothing(*args, **kwargs) -> None:
     """Do nothing."""
 
 
-class _Context(contextlib.ContextDecorator):
+class Context(contextlib.ContextDecorator):
     """A context that does nothing."""
 
     def __init__(self, *args, **kwargs) -> None:
@@ -73,7 +73,7 @@ class Inside(ModuleType):
         elif home == "dict":
             value = defaultdict(_nothing)
         elif home == "context":
-            value = _Context
+            value = Context
         elif home == "refused":
             value = _refused(path)
         elif home in ("same", "nothing"):

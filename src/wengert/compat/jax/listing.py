@@ -6,6 +6,7 @@ example: only taken branches appear, and loops are unrolled.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 import string
@@ -119,30 +120,29 @@ class Listing(Apart):
     Attributes
     ----------
     in_avals, out_avals: The shapes and dtypes of the arguments and results.
-    eqns: The operations, as strings.
     consts: The arrays that the function closes over, each as often as it is there.
     """
 
     def __init__(
         self,
-        inputs: Sequence[str],
-        outputs: Sequence[str],
-        writer: _Writer,
+        write: Callable[[], tuple[list[str], list[str], _Writer]],
         in_avals: list[ShapedArray],
         out_avals: list[ShapedArray],
         closure: Closure,
         again: Callable[..., Any],
     ) -> None:
         self.in_avals, self.out_avals = in_avals, out_avals
-        self.eqns = list(writer.lines)
         self.consts: list[Any] = [*closure.leaves, *closure.hidden()]
-        self._closure, self._again = closure, again
-        ending = ",".join(outputs) if len(outputs) == 1 else ", ".join(outputs)
-        self._parts = (
-            " ".join(writer.constants),
-            " ".join(inputs),
-            f"in ({ending}{',' if len(outputs) == 1 else ''})",
-        )
+        self._closure, self._again, self._write = closure, again, write
+
+    @functools.cached_property
+    def _written(self) -> tuple[list[str], list[str], _Writer]:
+        return self._write()
+
+    @property
+    def eqns(self) -> list[str]:
+        """The operations, as strings; the function is called again to write them."""
+        return list(self._written[2].lines)
 
     @property
     def jaxpr(self) -> Listing:
@@ -158,8 +158,9 @@ class Listing(Apart):
         return tree_leaves(self._again([new for _, new in pairs[:count]], leaves))
 
     def __repr__(self) -> str:
-        constants, inputs, ending = self._parts
-        head = f"{{ lambda {constants}; {inputs}. let"
+        inputs, outputs, writer = self._written
+        head = f"{{ lambda {' '.join(writer.constants)}; {' '.join(inputs)}. let"
+        ending = f"in ({', '.join(outputs)}{',' if len(outputs) == 1 else ''})"
         line = f"{head} {'; '.join(self.eqns)} {ending} }}"
         if len(line) <= 80:
             return line
@@ -209,35 +210,36 @@ def make_jaxpr(
         closure = Closure(whole, bound=False)
         leaves = tracing.Leaves(tree_map(_example, [*(args[i] for i in moving), kwargs]))
         results = tracing.Results()
-        writer = _Writer()
-        texts: list[list[str]] = []
-        avals: list[ShapedArray] = []
 
         def with_fixed(fixed: list[Any], values: list[Any]) -> list[Any]:
             given = iter(fixed), iter(values)
             return [next(given[i not in statics]) for i in range(len(args))]
 
-        def call(*tensors) -> Any:
-            *values, named = leaves.with_tensors(tensors)
-            arrays = list(leaves.arrays)
-            for place, tensor in zip(leaves.places, tensors, strict=True):
-                arrays[place] = tensor
-            # of other arrays, so that derivatives are computed here
-            same = {id(x): of_kind(x, x.__class__) for x in closure.leaves}
-            fresh, *fixed = closure.rebuilt([same[id(x)] for x in closure.leaves])
-            given = with_fixed(fixed, values)
-            texts.append([writer.name(x._array()) for x in arrays])
-            with writer:
-                output = tracing.staged(fresh)(*given, **named)
-            outputs, others = results.take(output, "Output")
-            texts.append([writer.read(x._payload) for x in results.leaves])
-            avals.extend(x.aval for x in results.leaves)
-            return [*outputs, *others]
+        def write() -> tuple[list[str], list[str], _Writer]:
+            writer, texts = _Writer(), list[list[str]]()
 
-        if leaves.tensors:
-            func.vjp(call, *leaves.tensors)  # so that inner gradients are listed, too
-        else:
-            call()
+            def call(*tensors) -> Any:
+                *values, named = leaves.with_tensors(tensors)
+                arrays = list(leaves.arrays)
+                for place, tensor in zip(leaves.places, tensors, strict=True):
+                    arrays[place] = tensor
+                # of other arrays, so that derivatives are computed here
+                same = {id(x): of_kind(x, x.__class__) for x in closure.leaves}
+                fresh, *fixed = closure.rebuilt([same[id(x)] for x in closure.leaves])
+                given = with_fixed(fixed, values)
+                texts.append([writer.name(x._array()) for x in arrays])
+                taken = tracing.Results()
+                with writer:
+                    output = tracing.staged(fresh)(*given, **named)
+                outputs, others = taken.take(output, "Output")
+                texts.append([writer.read(x._payload) for x in taken.leaves])
+                return [*outputs, *others]
+
+            if leaves.tensors:
+                func.vjp(call, *leaves.tensors)  # so that inner gradients are listed, too
+            else:
+                call()
+            return texts[0], texts[1], writer
 
         def again(consts: Sequence[Any], flat: Sequence[Any]) -> Any:
             *values, named = leaves.structure.unflatten(flat)
@@ -245,8 +247,10 @@ def make_jaxpr(
             function, *fixed = whole if same else closure.rebuilt(consts)
             return function(*with_fixed(fixed, values), **named)
 
-        entries = [x.aval for x in leaves.arrays]
-        listing = Listing(texts[0], texts[1], writer, entries, avals, closure, again)
+        *values, named = leaves.structure.unflatten(leaves.arrays)
+        results.take(tracing.staged(fun)(*with_fixed(whole[1:], values), **named), "Output")
+        avals = [x.aval for x in results.leaves]
+        listing = Listing(write, [x.aval for x in leaves.arrays], avals, closure, again)
         if not return_shape:
             return listing
         shapes = [ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in avals]

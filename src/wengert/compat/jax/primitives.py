@@ -293,6 +293,7 @@ class Primitive:
             raise NotImplementedError(f"Differentiation rule for '{self.name}' not implemented")
         call = custom_jvp(lambda *values: self._batched(params, values))
         call.defjvp(_with_zeros(rule, params), symbolic_zeros=True)
+        call.computes = True
         if not linear:
             return call(*args)
         call.transposed = self._transposed(params, linear)

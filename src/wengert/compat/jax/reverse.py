@@ -15,6 +15,7 @@ from wengert.compat.jax import tracing
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.closures import Derivative
 from wengert.compat.jax.dtypes import canonical_dtype, float0
+from wengert.compat.jax.orders import Reverse
 from wengert.compat.jax.tree_util import Partial
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.values import innermost
@@ -149,9 +150,11 @@ def value_and_grad(
         check_inputs("grad", leaves.arrays, holomorphic, allow_int)
         classes: list[type] = []
         beside = tracing.Results()
+        order = Reverse()
 
         def call(*tensors) -> Any:
-            given = tracing.filled(args, numbers, leaves.with_tensors(tensors))
+            own = leaves.with_tensors(order.inputs(tensors))
+            given = tracing.filled(args, numbers, own)
             output, aux = tracing.two_parts(fun(*given, **kwargs), has_aux)
             array = _scalar(output, holomorphic)
             classes.append(array.__class__)
@@ -162,10 +165,10 @@ def value_and_grad(
         tensors = leaves.tensors
         if tensors and holomorphic:
             value, pull, others = func.vjp(call, *tensors, has_aux=True)
-            found = pull(ones_like(value))
+            found = order.run(pull, ones_like(value))
         elif tensors:
             transformed = func.grad_and_value(call, tuple(range(len(tensors))), has_aux=True)
-            found, (value, others) = transformed(*tensors)
+            found, (value, others) = order.run(transformed, *tensors)
         else:
             value, others = call()
         grads = leaves.derivatives([tracing.conjugated(grad) for grad in found])
@@ -223,13 +226,14 @@ def grad(
 
 
 def _of_tensors(
-    fun, leaves: tracing.Leaves, has_aux: bool
+    fun, leaves: tracing.Leaves, has_aux: bool, order: Reverse | None = None
 ) -> tuple[Callable[..., Any], tracing.Results, tracing.Results]:
     """Return `fun` as a function of the tensors of its arguments."""
     results, beside = tracing.Results(), tracing.Results()
 
     def call(*tensors) -> Any:
-        output, aux = tracing.two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
+        given = tensors if order is None else order.inputs(tensors)
+        output, aux = tracing.two_parts(fun(*leaves.with_tensors(given)), has_aux)
         outputs, whole = results.take(output, "Output")
         _, others = beside.take(aux)
         # transforms want at least one output that has a derivative
@@ -279,7 +283,8 @@ def _with_derivative(
 
 
 def _pulled(fun: Callable[..., Any], leaves: tracing.Leaves, has_aux: bool) -> tuple[Any, ...]:
-    call, results, beside = _of_tensors(fun, leaves, has_aux)
+    order = Reverse()
+    call, results, beside = _of_tensors(fun, leaves, has_aux, order)
     tensors = leaves.tensors
     if tensors:
         outputs, pull, (whole, others) = func.vjp(call, *tensors, has_aux=True)
@@ -298,7 +303,7 @@ def _pulled(fun: Callable[..., Any], leaves: tracing.Leaves, has_aux: bool) -> t
         given = _cotangents(cotangents[0], results, metadata, fun)
         if pull is None:
             return tuple(leaves.derivatives(()))
-        found = pull([tracing.conjugated(ct) for ct in given] or [tensors[0] * 0])
+        found = order.run(pull, [tracing.conjugated(ct) for ct in given] or [tensors[0] * 0])
         return tuple(leaves.derivatives([tracing.conjugated(grad) for grad in found]))
 
     value = results.give(outputs, whole)
@@ -552,9 +557,10 @@ def linearize(fun: Callable[..., Any], *primals, has_aux=False) -> Any:
 
 
 def _pushed(fun: Callable[..., Any], leaves: tracing.Leaves, has_aux: bool) -> tuple[Any, ...]:
-    both, results, beside = _of_tensors(fun, leaves, has_aux)
+    order = Reverse()
+    both, results, beside = _of_tensors(fun, leaves, has_aux, order)
     if leaves.tensors:
-        outputs, slope, (whole, others) = linearized(both, tuple(leaves.tensors), True)
+        outputs, slope, (whole, others) = order.run(linearized, both, tuple(leaves.tensors), True)
     else:
         outputs, (whole, others) = both()
         slope = None
@@ -594,9 +600,11 @@ def _jacobian(
         else:
             check_inputs("jacrev", leaves.arrays, holomorphic, allow_int)
         results, beside = tracing.Results(), tracing.Results()
+        order = Reverse()
 
         def call(*tensors) -> Any:
-            given = tracing.filled(args, numbers, leaves.with_tensors(tensors))
+            own = tensors if forward else order.inputs(tensors)
+            given = tracing.filled(args, numbers, leaves.with_tensors(own))
             output, aux = tracing.two_parts(fun(*given, **kwargs), has_aux)
             outputs, whole = results.take(output, "Output")
             if not forward:
@@ -611,7 +619,7 @@ def _jacobian(
         if tensors:
             way = by_columns if forward else by_rows
             transformed = way(call, tuple(range(len(tensors))), has_aux=True)
-            rows, others = transformed(*tensors)
+            rows, others = order.run(transformed, *tensors)
         else:
             _, others = call()
             rows = [() for _ in results.places]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -169,6 +170,18 @@ def make_mesh(axis_shapes, axis_names, *args, devices=None, **options) -> Mesh:
     return Mesh(np.full(tuple(axis_shapes), CPU), axis_names)
 
 
+def create_device_mesh(mesh_shape, devices=None, **options) -> Any:
+    """Return the one device in an array of the shape of a mesh, which must have one element.
+
+    Raises
+    ------
+    ValueError: If it has more.
+    """
+    if math.prod(mesh_shape) != 1:
+        raise refusal(ValueError, "Number of devices {}", 1, tuple(mesh_shape))
+    return np.full(tuple(mesh_shape), CPU)
+
+
 @contextlib.contextmanager
 def set_mesh(mesh) -> Iterator[Any]:
     """Return a context that changes nothing: there is one device."""
@@ -218,4 +231,4 @@ def _alone(call) -> Any:
 
 __getattr__ = closed(globals())
 
-__all__ = [*defined(globals()), "P", "smap"]
+__all__ = [*defined(globals(), without="create_device_mesh"), "P", "smap"]
