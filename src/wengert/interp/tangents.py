@@ -131,17 +131,6 @@ def _pooled(push: Pushforward) -> Any:
     return F.pool_pick(t, find(x, **params), dims=dims)
 
 
-@TANGENTS.of(records.polar)
-def _polar(push: Pushforward) -> Any:
-    (size, angle), (t_size, t_angle), F = push.primals, push.tangents, push.F
-    parts = []
-    if t_size is not None:
-        parts.append(F.polar(F.zeros_like(size) + 1, angle) * t_size)
-    if t_angle is not None:
-        parts.append(push.result * F.complex(F.zeros_like(t_angle), t_angle))
-    return expanded(F, _sum(parts), push.result)
-
-
 # -- systems of equations --------------------------------------------------------------------------
 
 
