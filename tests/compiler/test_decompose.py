@@ -19,6 +19,7 @@ from wengert.prims.whole import TABLE
 
 FORMS = ()
 if importlib.util.find_spec("llvmlite"):
+    import wengert.compiler.backends.llvm  # noqa: F401  # it registers the forms
     from wengert.compiler.backends.gather_maps import SCATTERS
     from wengert.compiler.codegen.native.forms import NATIVE
 

@@ -1,5 +1,6 @@
 """Test the batching rule of every record: a batch equals a loop over its elements."""
 
+import contextlib
 import itertools
 
 import numpy as np
@@ -11,6 +12,7 @@ from wengert.interp.batched import RULES, B, Batched
 from wengert.interp.eager import K
 from wengert.interp.levels import Level
 from wengert.prims.whole import TABLE
+from wengert.tape.modes import MODE, change_mode, current_mode
 
 SIZE = 3
 RECORDS = [name for name, prim in TABLE.items() if prim.args and prim.cases]
@@ -84,6 +86,17 @@ def wanted(prim, rows, params):
     return [[np.asarray(part) for part in parts] for parts in zip(*results, strict=True)]
 
 
+@contextlib.contextmanager
+def active(level):
+    """Compute within a level, as under `vmap`."""
+    before = current_mode()
+    change_mode(levels=(level,))
+    try:
+        yield
+    finally:
+        MODE.set(before)
+
+
 def agrees(prim, rows, params, mask):
     """Compare one batch with a loop; whether there was anything to compare."""
     columns = [stacked(column) for column in zip(*rows, strict=True)]
@@ -97,7 +110,8 @@ def agrees(prim, rows, params, mask):
     whole = [np.stack(parts) for parts in want]
     level = Level(1, SIZE)
     args = [Batched(columns[i], level) if batched else first[i] for i, batched in enumerate(mask)]
-    got = flat(getattr(B, prim.name)(*args, **params))
+    with active(level):
+        got = flat(getattr(B, prim.name)(*args, **params))
     assert len(got) == len(whole)
     for part, expected in zip(got, whole, strict=True):
         found = np.asarray(part.value)

@@ -14,9 +14,9 @@ from wengert.tape.record import T
 RECORDS = [name for name, prim in TABLE.items() if prim.is_differentiable and prim.cases]
 DTYPES = (np.float64, np.complex128)
 TRANSPOSED = """
-    _dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad addr
+    _dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad
     cdist cdist_backward cholesky_inverse cofactor cofactor_backward ctc_loss ctc_posterior
-    cumprod frexp glu grid_sample_backward grid_sample_slope grid_sampler_2d grid_sampler_3d
+    cumprod frexp grid_sample_backward grid_sample_slope grid_sampler_2d grid_sampler_3d
     gru_layer index_reduce inverse_gaps inverse_values linalg_cholesky linalg_cholesky_ex
     linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_lstsq linalg_lu_factor_ex
     linalg_lu_solve linalg_matrix_exp linalg_pinv linalg_qr linalg_slogdet linalg_svd
@@ -191,7 +191,7 @@ def test_the_transposed_ones_are_these():
 
 def test_rules_are_of_differentiable_records():
     ruled = {prim for prim, rule in TANGENTS.items() if rule is not None}
-    assert len(ruled) > 15 and all(prim.is_differentiable for prim in ruled)
+    assert len(ruled) > 8 and all(prim.is_differentiable for prim in ruled)
 
 
 @pytest.mark.parametrize("name", ["inverse_gaps", "inverse_values"])

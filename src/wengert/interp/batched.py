@@ -216,11 +216,13 @@ class Call(NamedTuple):
     ----------
     prim: The primitive.
     F: The namespace of the contents.
+    owner: The level of the batch.
     size: The size of the batch.
     """
 
     prim: Primitive
     F: Any
+    owner: Level
     size: int
 
     def __call__(self, *args: Any, **params: Any) -> Any:
@@ -380,7 +382,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     within = {name: _within(value, owner) for name, value in params.items()}
     F = namespace_of(*[s.value for s in slots], *_contents(within.values()))
     assert owner.size is not None
-    call = Call(prim, F, owner.size)
+    call = Call(prim, F, owner, owner.size)
     results = None if owner.size else _of_none(call, slots, within)
     if results is None:
         results = _rule_of(prim)(call, slots, within)

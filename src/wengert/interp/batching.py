@@ -5,7 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.interp.batched import DIMENSIONS, Call, Slot, aligned, each, shared, spread
+from wengert.base.ports import PORTS
+from wengert.interp.batched import (
+    DIMENSIONS,
+    B,
+    Batched,
+    Call,
+    Slot,
+    aligned,
+    each,
+    shared,
+    spread,
+)
 
 
 def _behind(dim: Any) -> Any:
@@ -137,3 +148,13 @@ def reduced(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         return losses
     reduce = call.F.sum_dim if params["reduction"] == "sum" else call.F.mean_dim
     return reduce(losses, dim=axes, keepdim=False)
+
+
+@shared
+def parts(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """Run the decomposition of the primitive on the batches."""
+    values = [Batched(slot.value, call.owner) if slot.batched else slot.value for slot in slots]
+    made = PORTS.parts(call.prim)(B, *values, **params)
+    if made is NotImplemented:
+        return each(call, slots, params)
+    return made.value if isinstance(made, Batched) else spread(call.F, Slot(made, False), call.size)

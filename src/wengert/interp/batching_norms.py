@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.interp.batched import RULES, Call, Slot, aligned, spread
-from wengert.interp.batching import among_channels, from_channels
+from wengert.interp.batching import among_channels, from_channels, parts
 from wengert.prims import records
 
 __all__ = ["RULES"]
@@ -44,26 +44,13 @@ def _known(call: Call, slot: Slot) -> Any:
     return F.unsafe_view(F.permute(value, dims=(1, 0, 2)), shape=(rows, n * columns))
 
 
-def _column(call: Call, slot: Slot, ndim: int, trailing: bool) -> Slot:
-    """Reshape weights to broadcast with values of `ndim` dimensions."""
-    if trailing or not slot.ndim:
-        return slot
-    shape = (*slot.value.shape, *(1,) * (ndim - 2))
-    return Slot(call.F.unsafe_view(slot.value, shape=shape), slot.batched)
-
-
 def _weighed(call: Call, value: Any, weight: Slot, trailing: bool) -> Any:
     """Multiply values of the batch by weights."""
-    column = _column(call, weight, value.ndim - 1, trailing)
-    x, y = aligned(call.F, [Slot(value, True), column])
+    if not trailing and weight.ndim:
+        shape = (*weight.value.shape, *(1,) * (value.ndim - 3))
+        weight = Slot(call.F.unsafe_view(weight.value, shape=shape), weight.batched)
+    x, y = aligned(call.F, [Slot(value, True), weight])
     return x * y
-
-
-def _scaled(call: Call, value: Any, weight: Slot, bias: Slot, trailing: bool) -> Any:
-    """Multiply standardised values by weights, and add biases."""
-    value = _weighed(call, value, weight, trailing)
-    x, y = aligned(call.F, [Slot(value, True), _column(call, bias, value.ndim - 1, trailing)])
-    return x + y
 
 
 def _one(F: Any, like: Any) -> Any:
@@ -118,53 +105,28 @@ def _standardised_sum(call: Call, slots: list[Slot], params: dict[str, Any]) -> 
 @RULES.of(records.layer_norm)
 def _layer_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, weight, bias, known = slots
-    dim = params["dim"]
     if weight.batched or bias.batched:
-        standard = _standard(call, self, known, dim, params["eps"])
-        return _scaled(call, standard, weight, bias, True)
-    value, merged = _merged(call, self, dim)
+        return parts(call, slots, params)
+    value, merged = _merged(call, self, params["dim"])
     return call(value, weight.value, bias.value, _known(call, known), dim=merged, eps=params["eps"])
-
-
-@RULES.of(records.batch_norm)
-def _batch_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    self, weight, bias, known = slots
-    standard = _standard(call, self, known, (0, *range(2, self.ndim)), params["eps"])
-    return _scaled(call, standard, weight, bias, False)
-
-
-@RULES.of(records.batch_norm_fixed)
-def _batch_norm_fixed(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    self, weight, bias, mean, var = slots
-    F = call.F
-    ndim = self.ndim
-    x, centre = aligned(F, [self, _column(call, mean, ndim, False)])
-    apart = Slot(x - centre, self.batched or mean.batched)
-    scale = Slot(F.rsqrt(var.value + params["eps"]), var.batched)
-    x, steep = aligned(F, [apart, _column(call, scale, ndim, False)])
-    standard = Slot(x * steep, apart.batched or scale.batched)
-    return _scaled(call, spread(F, standard, call.size), weight, bias, False)
 
 
 @RULES.of(records.group_norm)
 def _group_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, weight, bias, known = slots
+    if weight.batched or bias.batched:
+        return parts(call, slots, params)
     F = call.F
     value = spread(F, self, call.size)
     joined = F.unsafe_view(value, shape=(value.shape[0] * value.shape[1], *value.shape[2:]))
-    plain = not (weight.batched or bias.batched)
-    one = _one(F, value)
-    scale, shift = (weight.value, bias.value) if plain else (one, one * 0)
-    result = call(joined, scale, shift, _known(call, known), **params)
-    result = F.unsafe_view(result, shape=tuple(value.shape))
-    return result if plain else _scaled(call, result, weight, bias, False)
+    result = call(joined, weight.value, bias.value, _known(call, known), **params)
+    return F.unsafe_view(result, shape=tuple(value.shape))
 
 
 @RULES.of(records.rms_norm)
 def _rms_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, weight = slots
+    if weight.batched:
+        return parts(call, slots, params)
     value, dim = _merged(call, self, params["dim"])
-    if not weight.batched:
-        return call(value, weight.value, **{**params, "dim": dim})
-    result = call(value, _one(call.F, value), **{**params, "dim": dim})
-    return _weighed(call, result, weight, True)
+    return call(value, weight.value, **{**params, "dim": dim})

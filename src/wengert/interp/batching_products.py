@@ -9,7 +9,6 @@ import numpy as np
 from wengert.interp.batched import RULES, Call, Slot, aligned, each, spread
 from wengert.interp.batching import among_channels, from_channels, leading
 from wengert.prims import records
-from wengert.prims.record import Primitive
 
 __all__ = ["RULES"]
 
@@ -44,34 +43,6 @@ def _dot(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     if a.batched and b.batched:
         return F.sum_dim(a.value * b.value, dim=(1,), keepdim=False)
     return F.mv(a.value, b.value) if a.batched else F.mv(b.value, a.value)
-
-
-@RULES.of(records.vdot)
-def _vdot(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    a, b = slots
-    conjugate = Slot(call.F.conj(a.value), a.batched)
-    return _dot(call, [conjugate, b], params)
-
-
-def _added(product: Primitive) -> Any:
-    """Return the rule of ``beta * self + alpha * product(a, b)``."""
-
-    def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-        own, a, b = slots
-        F = call.F
-        made = Slot(a.value, a.batched), Slot(b.value, b.batched)
-        if a.batched or b.batched:
-            inner = Call(call.prim, F, call.size)
-            result = Slot(RULES[product](inner, list(made), {}), True)
-        else:
-            result = Slot(getattr(F, product.name)(a.value, b.value), False)
-        x, y = aligned(F, [own, result])
-        y = y if params["alpha"] == 1 else y * params["alpha"]
-        if params["beta"] == 0:
-            return spread(F, Slot(y, result.batched), call.size)
-        return y + (x if params["beta"] == 1 else x * params["beta"])
-
-    return rule
 
 
 @RULES.of(records.bmm)
@@ -212,20 +183,6 @@ def _of_class_backward(call: Call, slots: list[Slot], params: dict[str, Any]) ->
     return F.scatter_add(zeros, F.unsqueeze(index, dim=axis), values, dim=axis)
 
 
-@RULES.of(records.addr)
-def _addr(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    own, a, b = slots
-    F = call.F
-    column = Slot(F.unsqueeze(a.value, dim=a.value.ndim), a.batched)
-    x, y = aligned(F, [column, b])
-    outer = Slot(x * y, a.batched or b.batched)
-    x, y = aligned(F, [own, outer])
-    y = y if params["alpha"] == 1 else y * params["alpha"]
-    if params["beta"] == 0:
-        return spread(F, Slot(y, outer.batched), call.size)
-    return y + (x if params["beta"] == 1 else x * params["beta"])
-
-
 @RULES.of(records.correlate, records.correlate_input)
 def _correlate(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """Fold a batch of samples into the samples; turn a batch of weights into groups."""
@@ -312,8 +269,5 @@ def _median(by_position: str) -> Any:
     return rule
 
 
-RULES.of(records.addmm)(_added(records.mm))
-RULES.of(records.addmv)(_added(records.mv))
-RULES.of(records.baddbmm)(_added(records.bmm))
 RULES.of(records.median)(_median("argmedian"))
 RULES.of(records.nanmedian)(_median("argnanmedian"))

@@ -4,10 +4,11 @@ NOTE [tangents]
 A `Dual` is a primal with its tangent in the direction of a `jvp`; a tangent of None is zero. A
 primitive's record defines how it propagates tangents: an element-wise primitive multiplies them by
 its local derivatives, which serve both modes; a linear one is applied to them; a bilinear one to
-each of them with the other primal. `wengert.interp.tangents` has rules for some others, and the
-rest transpose their reverse rule, through the port `transposed`: the rule is linear in its
-cotangent u, and its transpose maps the arguments' tangents to the result's (J. Townsend, "A new
-trick for calculating Jacobian vector products", 2017).
+each of them with the other primal; a composite one passes them through its decomposition.
+`wengert.interp.tangents` has rules for some others, and the rest transpose their reverse rule,
+through the port `transposed`: the rule is linear in its cotangent u, and its transpose maps the
+arguments' tangents to the result's (J. Townsend, "A new trick for calculating Jacobian vector
+products", 2017).
 
 NOTE [cotangents of duals]
 For reverse mode through a `Dual` the rules run in D on a cotangent that is a `Dual` too. Its primal
@@ -20,7 +21,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -199,14 +200,38 @@ def _product(a: Any, b: Any) -> Any:
 
 # -- propagation of tangents -----------------------------------------------------------------------
 
-Rule = Callable[[Any, Primitive, list[Any], list[Any], Any, dict[str, Any]], Any]
-TANGENTS: Facet[Any] = Facet("tangent_rule", lambda prim: None)
-"""``rule(F, prim, primals, tangents, result, params)``, or None; tangents may be None."""
+
+class Pushforward(NamedTuple):
+    """One call of a primitive, with the tangents to push forward.
+
+    Attributes
+    ----------
+    F: The namespace of the primals and the tangents.
+    prim: The primitive.
+    owner: The level whose tangents they are.
+    primals: The arguments.
+    tangents: The tangent of each argument, or None.
+    result: What the primitive returned.
+    params: The parameters.
+    """
+
+    F: Any
+    prim: Primitive
+    owner: Level
+    primals: list[Any]
+    tangents: list[Any]
+    result: Any
+    params: dict[str, Any]
+
+
+Rule = Callable[[Pushforward], Any]
+TANGENTS: Facet[Rule | None] = Facet("tangent_rule", lambda prim: None)
+"""The rules of single primitives, which return the tangents of the results, or None."""
 
 KIND: Facet[str] = Facet("tangents", lambda prim: "")
 """How tangents are computed if the family does not imply it: a key of `WAYS`, such as ``"linear"``
-(over the real numbers), or ``"diagonal"`` (by the reverse rules, since the Jacobians are
-symmetric).
+(over the real numbers), ``"diagonal"`` (by the reverse rules, since the Jacobians are symmetric),
+or ``"parts"`` (by the decomposition into simpler primitives).
 """
 
 
@@ -240,14 +265,13 @@ def expanded(F: Any, tangent: Any, result: Any) -> Any:
     return F.expand(tangent, shape=tuple(result.shape))
 
 
-def _diagonal(
-    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
-) -> Any:
+def _diagonal(push: Pushforward) -> Any:
+    F, prim, primals, result = push.F, push.prim, push.primals, push.result
     if prim.conj == "explicit" and any(p.dtype.kind == "c" for p in primals):
-        return PORTS.transposed(prim, primals, tangents, result, params)
-    known = {**params, "result": result, **dict(zip(prim.args, primals, strict=True))}
+        return _transposed(push)
+    known = {**push.params, "result": result, **dict(zip(prim.args, primals, strict=True))}
     total = None
-    for arg, tangent, rule in zip(prim.args, tangents, prim.rules, strict=True):
+    for tangent, rule in zip(push.tangents, prim.rules, strict=True):
         if tangent is None or rule is None:
             continue
         whole = expanded(F, tangent, result)
@@ -260,7 +284,6 @@ def _diagonal(
                 f"has not been implemented yet: {error}"
             ) from None
         total = part if total is None else total + part
-        del arg
     return expanded(F, total, result)
 
 
@@ -270,11 +293,10 @@ def _fact(name: str, prim: Primitive, primals: list[Any]) -> Any:
     return True if what == "ordered" else getattr(primals[prim.args.index(arg)], what)
 
 
-def _linear(
-    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
-) -> Any:
+def _linear(push: Pushforward) -> Any:
+    F, prim, primals, params = push.F, push.prim, push.primals, push.params
     rules = prim.rules * len(primals) if prim.variadic else prim.rules
-    if all(t is None or rule is None for t, rule in zip(tangents, rules, strict=True)):
+    if all(t is None or rule is None for t, rule in zip(push.tangents, rules, strict=True)):
         return None
     if "value" in params:
         # the constants written to other elements have no tangent
@@ -285,33 +307,40 @@ def _linear(
         else (F.zero_tangent(primal) if hasattr(primal, "shape") else 0)
         if tangent is None
         else tangent
-        for primal, tangent, rule in zip(primals, tangents, rules, strict=True)
+        for primal, tangent, rule in zip(primals, push.tangents, rules, strict=True)
     ]
     return getattr(F, prim.name)(*args, **params)
 
 
-def _bilinear(
-    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
-) -> Any:
-    call = getattr(F, prim.name)
+def _bilinear(push: Pushforward) -> Any:
+    call, primals = getattr(push.F, push.prim.name), push.primals
     total = None
-    for i, tangent in enumerate(tangents):
+    for i, tangent in enumerate(push.tangents):
         if tangent is not None:
-            part = call(*primals[:i], tangent, *primals[i + 1 :], **params)
+            part = call(*primals[:i], tangent, *primals[i + 1 :], **push.params)
             total = part if total is None else total + part
     return total
 
 
-def _transposed(
-    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
-) -> Any:
-    return PORTS.transposed(prim, primals, tangents, result, params)
+def _transposed(push: Pushforward) -> Any:
+    return PORTS.transposed(push.prim, push.primals, push.tangents, push.result, push.params)
+
+
+def through_parts(push: Pushforward) -> Any:
+    """Push tangents through the decomposition of the primitive."""
+    duals = [
+        primal if tangent is None else Dual(primal, tangent, push.owner)
+        for primal, tangent in zip(push.primals, push.tangents, strict=True)
+    ]
+    made = PORTS.parts(push.prim)(D, *duals, **push.params)
+    return _transposed(push) if made is NotImplemented else made.tangent
 
 
 WAYS: dict[str, Rule] = {
     "diagonal": _diagonal,
     "linear": _linear,
     "bilinear": _bilinear,
+    "parts": through_parts,
     "transposed": _transposed,
 }
 """The shared rules; `wengert.interp.tangents` adds others."""
@@ -323,8 +352,7 @@ def _way_of(prim: Primitive) -> Rule | None:
     kind = kind_of(prim)
     if kind == "constant":
         return None
-    rule: Rule = TANGENTS[prim] if kind == "rule" else WAYS[kind]
-    return rule
+    return TANGENTS[prim] if kind == "rule" else WAYS[kind]
 
 
 def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -343,13 +371,17 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     ours = [isinstance(v, Dual) and v.owner.number == owner.number for v in args]
     primals = [v.primal if own else v for v, own in zip(args, ours, strict=True)]
     tangents = [v.tangent if own else None for v, own in zip(args, ours, strict=True)]
+    way = _way_of(prim)
+    if way is through_parts:
+        made = PORTS.parts(prim)(D, *args, **params)
+        if made is not NotImplemented:
+            return made
     inner = (*primals, *tangents, *beside)
     result = getattr(namespace_of(*primals, *beside), prim.name)(*primals, **params)
-    way = _way_of(prim)
     if not PORTS.full_mode().tangents or way is None or all(t is None for t in tangents):
         return _each(result, lambda r: _paired(r, None, owner))
     F = namespace_of(*inner)
-    found = way(F, prim, primals, tangents, result, params)
+    found = way(Pushforward(F, prim, owner, primals, tangents, result, params))
     whose = args[0] if prim.view and ours[0] else None
     if not isinstance(result, tuple):
         if whose is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from wengert.base.ports import PORTS
 from wengert.kernels.chunks import least_of, split
 from wengert.kernels.layout import LAYOUTS
 from wengert.prims.facet import Facet
+from wengert.prims.namespace import Namespace
 from wengert.prims.record import Primitive
-from wengert.prims.table import TABLE
 
 POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "elementwise")
 """Whether the kernel computes each element only from the arguments' elements at its position."""
@@ -88,17 +87,5 @@ def _lies(prim: Primitive) -> str:
     return f" or {' and '.join(['_r.flags.c_contiguous', *plain])}"
 
 
-class _Kernels(SimpleNamespace):
-    """Kernels by name, made when they are first used."""
-
-    def __getattr__(self, name: str) -> Any:
-        prim = TABLE.get(name)
-        if prim is None:
-            raise AttributeError(f"there is no primitive {name!r}")
-        made = _kernel(prim)
-        setattr(self, name, made)
-        return made
-
-
-K: Any = _Kernels()
+K: Any = Namespace(_kernel)
 """Every primitive's kernel by name."""

@@ -17,8 +17,8 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.interp.symbols import Symbol, argument, factor_of, named, simplified
 from wengert.prims.facet import FORMULA, OPERATOR
+from wengert.prims.namespace import Namespace
 from wengert.prims.record import Primitive
-from wengert.prims.table import TABLE
 
 G = named("g", "cotangent")
 """The cotangent, which `derivative` divides formulas by."""
@@ -78,27 +78,20 @@ def computed(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]) ->
     return made if isinstance(made, Symbol) else None
 
 
-class _Symbols:
-    """The primitives by name: as operators where these compute them, as calls otherwise."""
+def _on_symbols(prim: Primitive) -> Callable[..., Symbol]:
+    def call(*args: Any, **params: Any) -> Symbol:
+        values = tuple(map(argument, args))
+        made = computed(prim, values, params)
+        if made is not None:
+            return made
+        keywords = [Symbol("=", key, argument(value)) for key, value in params.items()]
+        return Symbol("call", prim.name, *values, *keywords)
 
-    def __getattr__(self, name: str) -> Callable[..., Symbol]:
-        prim = TABLE.get(name)
-        if prim is None:
-            raise AttributeError(f"there is no primitive {name!r}")
-
-        def call(*args: Any, **params: Any) -> Symbol:
-            values = tuple(map(argument, args))
-            made = computed(prim, values, params)
-            if made is not None:
-                return made
-            keywords = [Symbol("=", key, argument(value)) for key, value in params.items()]
-            return Symbol("call", name, *values, *keywords)
-
-        return call
+    return call
 
 
-E: Any = _Symbols()
-"""Every primitive on symbols by name."""
+E: Any = Namespace(_on_symbols)
+"""Every primitive on symbols by name: as operators where these compute it, or as a call."""
 
 
 def pulled(prim: Primitive, place: int, g: Any, values: Mapping[str, Any]) -> Symbol | None:

@@ -30,7 +30,8 @@ from wengert.base.device import CPU, device
 from wengert.base.memory_format import memory_format
 from wengert.base.ports import PORTS
 from wengert.interp.eager import K
-from wengert.prims.table import TABLE
+from wengert.prims.namespace import Namespace
+from wengert.prims.record import Primitive
 
 
 def namespace_of(*values: Any) -> Any:
@@ -51,23 +52,14 @@ def memory_of(payload: Any) -> Any:
     return payload.array if getattr(payload, "traced", False) else payload
 
 
-class Interpreter:
+class Interpreter(Namespace):
     """A namespace that computes every primitive by ``run(prim, args, params)``."""
 
     def __init__(self, run: Callable[..., Any]) -> None:
-        self._run = run
+        def make(prim: Primitive) -> Callable[..., Any]:
+            return lambda *args, **params: run(prim, args, params)
 
-    def __getattr__(self, name: str) -> Any:
-        prim = TABLE.get(name)
-        if prim is None:
-            raise AttributeError(f"there is no primitive {name!r}")
-        run = self._run
-
-        def call(*args: Any, **params: Any) -> Any:
-            return run(prim, args, params)
-
-        setattr(self, name, call)
-        return call
+        super().__init__(make)
 
 
 class Level:

@@ -180,6 +180,20 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     return getattr(T, _RECORDS[mode])(x, pads=pairs, mode=mode)
 
 
+def _pixels(input: Any, factor: Any, function: str, argument: str) -> tuple[Any, int]:
+    """Return the checked arguments of `pixel_shuffle` and `pixel_unshuffle`."""
+    x, factor = operand(input, function), integer(factor, function, argument)
+    ndim = x._payload.ndim
+    if ndim < 3:
+        raise RuntimeError(
+            f"{function} expects input to have at least 3 dimensions, but got input with "
+            f"{ndim} dimension(s)"
+        )
+    if factor <= 0:
+        raise RuntimeError(f"{function} expects a positive {argument}, but got {factor}")
+    return x, factor
+
+
 @export("wengert", "nn.functional")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     """Rearrange channels into pixels: (..., c·r², h, w) becomes (..., c, h·r, w·r).
@@ -201,16 +215,8 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     tensor([[[0., 1.],
              [2., 3.]]])
     """
-    x = operand(input, "pixel_shuffle")
-    r = integer(upscale_factor, "pixel_shuffle", "upscale_factor")
+    x, r = _pixels(input, upscale_factor, "pixel_shuffle", "upscale_factor")
     shape = x._payload.shape
-    if len(shape) < 3:
-        raise RuntimeError(
-            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
-            f"{len(shape)} dimension(s)"
-        )
-    if r <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
     if shape[-3] % (r * r):
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
@@ -239,16 +245,8 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     >>> wg.nn.functional.pixel_unshuffle(wg.arange(4.0).reshape(1, 2, 2), 2).shape
     torch.Size([4, 1, 1])
     """
-    x = operand(input, "pixel_unshuffle")
-    r = integer(downscale_factor, "pixel_unshuffle", "downscale_factor")
+    x, r = _pixels(input, downscale_factor, "pixel_unshuffle", "downscale_factor")
     shape = x._payload.shape
-    if len(shape) < 3:
-        raise RuntimeError(
-            "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
-            f"{len(shape)} dimension(s)"
-        )
-    if r <= 0:
-        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     for name, place in (("height", -2), ("width", -1)):
         if shape[place] % r:
             raise RuntimeError(

@@ -50,4 +50,5 @@ general(
     doc="self over the root of the mean of its squares along the last dimensions, times weights",
     raises=False,
     sparsity="normalised",
+    tangents="parts",
 )

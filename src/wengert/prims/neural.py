@@ -126,6 +126,7 @@ general(
     refuses=not_implemented("glu_cpu"),
     layout="elements",
     doc="the first half of self along dim times the sigmoid of the second",
+    tangents="parts",
     lacks="complex",
     batching="dims",
     fused="whole",

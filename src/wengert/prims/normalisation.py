@@ -165,6 +165,7 @@ general(
     raises=False,
     sparsity="normalised",
     fused="kernel",
+    tangents="diagonal",
 )
 general(
     "standardise_backward",
@@ -283,6 +284,7 @@ general(
     },
     doc="standardise along the last dimensions, times weights, plus biases",
     raises=False,
+    tangents="parts",
     sparsity="normalised",
     fused="kernel",
 )
@@ -343,6 +345,8 @@ general(
     },
     doc="standardise along all dimensions but the second, times weights, plus biases",
     raises=False,
+    tangents="parts",
+    batching="parts",
     sparsity="normalised",
     fused="kernel",
 )
@@ -385,6 +389,7 @@ general(
     layout="suggested",
     doc="batch_norm with means and variances that are given",
     raises=False,
+    batching="parts",
     sparsity="normalised",
 )
 
@@ -467,6 +472,7 @@ general(
     },
     doc="standardise over groups of channels, times weights, plus biases",
     raises=False,
+    tangents="parts",
     fused="kernel",
 )
 constant(

@@ -25,5 +25,6 @@ elementwise(
     promote=None,
     conj="explicit",
     doc="the complex number of a length and an angle",
+    tangents="parts",
     lacks="complex half",
 )

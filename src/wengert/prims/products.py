@@ -54,6 +54,8 @@ general(
     ),
     shows={"self_sym_sizes": None},
     doc="beta * self + alpha * the outer product of vec1 and vec2",
+    tangents="parts",
+    batching="parts",
     raises=False,
     sparsity="outer",
 )

@@ -42,13 +42,13 @@ _REGISTRY: dict[str, Primitive] = {}
 TABLE: Mapping[str, Primitive] = MappingProxyType(_REGISTRY)
 """Every record by name."""
 _WORDS = {
-    "batching": "along chosen dims each flattened fold leading pointwise reduced",
+    "batching": "along chosen dims each flattened fold leading parts pointwise reduced",
     "sparsity": (
         "along_dim as_complex as_real by_element contraction convolution correlation dense "
         "distances loss matrix_product matrix_vector mean_pool moved normalised outer per_matrix "
         "planes total viewed written_over"
     ),
-    "tangents": "bilinear diagonal linear loss pooled reduced transposed",
+    "tangents": "bilinear diagonal linear loss parts pooled reduced transposed",
 }
 WORDS = {facet: frozenset(words.split()) for facet, words in _WORDS.items()}
 """The allowed words of facets whose layers have one rule per word."""

@@ -21,6 +21,7 @@ from wengert.base.shapes import broadcast
 from wengert.interp.eager import K
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.kernels.create import to_copy
+from wengert.prims.namespace import Namespace
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import UNCHANGED, OutputEdge, TensorBase, new_tensor, tensor_over, version_of
@@ -371,16 +372,8 @@ def save_result(node: Any, out: Any) -> None:
     node.result_at = node.result_vc[0]
 
 
-class _Recording:
-    """T: every primitive as a function of tensors that records. Recorders are made on first use."""
-
-    def __getattr__(self, name: str) -> Any:
-        prim = TABLE.get(name)
-        if prim is None:
-            raise AttributeError(f"there is no primitive {name!r}")
-        made = recorder(prim, record) if is_common(prim) else _general(prim)
-        setattr(self, name, made)
-        return made
+def _recording(prim: Primitive) -> Any:
+    return recorder(prim, record) if is_common(prim) else _general(prim)
 
 
 def _general(prim: Primitive) -> Any:
@@ -391,5 +384,5 @@ def _general(prim: Primitive) -> Any:
     return call
 
 
-T: Any = provides("namespace")(_Recording())
+T: Any = provides("namespace")(Namespace(_recording))
 """Every primitive as a recording function of tensors."""

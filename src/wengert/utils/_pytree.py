@@ -319,10 +319,6 @@ def _entry_keys(value: Any) -> Any:
     return list(zip(map(GetAttrKey, value.__match_args__), value, strict=True)), type(value)
 
 
-def _field_keys(value: Any) -> Any:
-    return list(zip(map(GetAttrKey, value._fields), value, strict=True)), type(value)
-
-
 for _cls, _node in {
     tuple: (lambda t: (list(t), None), lambda parts, _: tuple(parts), _sequence_keys),
     list: (lambda x: (x, None), lambda parts, _: list(parts), _sequence_keys),
@@ -343,7 +339,7 @@ for _cls, _node in {
         lambda parts, maxlen: deque(parts, maxlen=maxlen),
         _sequence_keys,
     ),
-    namedtuple: (lambda t: (list(t), type(t)), lambda parts, kind: kind(*parts), _field_keys),
+    namedtuple: (lambda t: (list(t), type(t)), lambda parts, kind: kind(*parts), _entry_keys),
     Results: (lambda t: (list(t), type(t)), lambda parts, kind: kind(parts), _entry_keys),
 }.items():
     SUPPORTED_NODES[_cls] = NodeDef(_cls, *_node)

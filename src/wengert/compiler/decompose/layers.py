@@ -32,11 +32,6 @@ def _mean_and_scale(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> tup
     return centre, scale
 
 
-def _standardised(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> Any:
-    centre, scale = _mean_and_scale(F, self, known, dim, eps)
-    return (self - centre) * scale
-
-
 def _per_channel(F: Any, values: Any, ndim: int) -> Any:
     """Reshape values per channel to broadcast with an array of `ndim` dimensions."""
     if not values.shape:
@@ -55,7 +50,8 @@ def _moments(F: Any, self: Any, dim: Dims, eps: float) -> Any:
 
 @rule(records.standardise, kinds=REAL)
 def _standardise(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> Any:
-    return _standardised(F, self, known, dim, eps)
+    centre, scale = _mean_and_scale(F, self, known, dim, eps)
+    return (self - centre) * scale
 
 
 @rule(records.standardise_backward, kinds=REAL)
@@ -79,7 +75,7 @@ def _standardise_backward(
 def _standardised_sum(
     F: Any, self: Any, input: Any, known: Any, dim: Dims, eps: float, over: str
 ) -> Any:
-    products = self * _standardised(F, input, known, dim, eps)
+    products = self * F.standardise(input, known, dim=dim, eps=eps)
     if over == "across":
         return F.sum_dim(products, dim=tuple(range(dim[0])), keepdim=False)
     if over == "last":
@@ -92,13 +88,13 @@ def _standardised_sum(
 def _layer_norm(
     F: Any, self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: float
 ) -> Any:
-    return _standardised(F, self, known, dim, eps) * weight + bias
+    return F.standardise(self, known, dim=dim, eps=eps) * weight + bias
 
 
 @rule(records.batch_norm, kinds=REAL)
 def _batch_norm(F: Any, self: Any, weight: Any, bias: Any, known: Any, eps: float) -> Any:
     n = len(self.shape)
-    result = _standardised(F, self, known, (0, *range(2, n)), eps)
+    result = F.standardise(self, known, dim=(0, *range(2, n)), eps=eps)
     return result * _per_channel(F, weight, n) + _per_channel(F, bias, n)
 
 
@@ -107,7 +103,7 @@ def _group_norm(
     F: Any, self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: float
 ) -> Any:
     values, weight, bias = _in_groups(F, groups, self, weight, bias)
-    result = _standardised(F, values, known, (2, 3), eps) * weight + bias
+    result = F.standardise(values, known, dim=(2, 3), eps=eps) * weight + bias
     return F.view(result, shape=tuple(self.shape))
 
 

@@ -22,9 +22,8 @@ from wengert.compiler.tracing.memory import is_turned, lying
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.sym import Sym
 from wengert.interp.eager import K
-from wengert.interp.levels import Interpreter
+from wengert.prims.namespace import Namespace
 from wengert.prims.record import Primitive
-from wengert.prims.table import TABLE
 from wengert.tape.modes import current_mode
 from wengert.tape.views import single_step
 
@@ -218,18 +217,6 @@ def _trace_of(values: Iterable[Any]) -> Any:
     return None
 
 
-class _Operations(Interpreter):
-    """Every primitive as a function of values of a trace, usually of symbols only."""
-
-    def __getattr__(self, name: str) -> Any:
-        prim = TABLE.get(name)
-        if prim is None:
-            raise AttributeError(f"there is no primitive {name!r}")
-        made = _operation(prim)
-        setattr(self, name, made)
-        return made
-
-
 def _operation(prim: Primitive) -> Callable[..., Any]:
     rule = DECOMPOSED[prim]
 
@@ -247,7 +234,7 @@ def _operation(prim: Primitive) -> Callable[..., Any]:
     return call
 
 
-S: Any = _Operations(run)
-"""Every primitive as a function of values of a trace."""
+S: Any = Namespace(_operation)
+"""Every primitive as a function of values of a trace, usually of symbols only."""
 
 Sym._namespace = S
