@@ -11,8 +11,9 @@ from wengert.compat.jax import ad_checkpoint as ad_checkpoint, custom_batching a
 from wengert.compat.jax.ad_checkpoint import checkpoint as checkpoint, remat as remat
 from wengert.compat.jax.batching import vmap as vmap
 from wengert.compat.jax.callbacks import block_until_ready as block_until_ready, copy_to_host_async as copy_to_host_async, device_get as device_get, device_put as device_put, effects_barrier as effects_barrier, pure_callback as pure_callback
-from wengert.compat.jax.cpu import Device as Device, default_backend as default_backend, device_count as device_count, devices as devices, local_device_count as local_device_count, local_devices as local_devices, process_count as process_count, process_index as process_index
+from wengert.compat.jax.cpu import Device as Device, default_backend as default_backend, device_count as device_count, devices as devices, local_device_count as local_device_count, local_devices as local_devices, process_count as host_count, process_count as process_count, process_index as host_id, process_index as process_index
 from wengert.compat.jax.custom import custom_gradient as custom_gradient, custom_jvp as custom_jvp, custom_vjp as custom_vjp
+from wengert.compat.jax.insides import Context as explain_cache_misses, Context as log_compiles, Context as no_tracing, Context as transfer_guard, Context as transfer_guard_device_to_device, Context as transfer_guard_device_to_host, Context as transfer_guard_host_to_device
 from wengert.compat.jax.jitting import clear_caches as clear_caches, disable_jit as disable_jit, jit as jit, pmap as pmap
 from wengert.compat.jax.listing import make_jaxpr as make_jaxpr
 from wengert.compat.jax.references import Ref as Ref, freeze as freeze, new_ref as new_ref
