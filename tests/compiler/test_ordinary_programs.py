@@ -209,7 +209,8 @@ DENIED = {
     *("np.random.RandomState", "thread local", "lru_cache", "single dispatch", "cached property"),
     *("logger", "root logger", "moment in a zone that moves", "dtype with metadata"),
     *("ufunc that calls Python", "array below an array", "array with metadata"),
-    "function with built-in names",
+    *("function with built-in names", "weak reference", "weak method", "weak set"),
+    *("weak key dictionary", "weak value dictionary"),
 }
 """Kinds of objects of which a function may not be compiled that reads them."""
 

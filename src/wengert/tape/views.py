@@ -52,7 +52,7 @@ Chain = tuple[Any, ...]
 none. So views of views share their chains."""
 
 
-def steps_of(chain: Chain) -> list[Step]:
+def view_steps(chain: Chain) -> list[Step]:
     """Return the steps of a chain, beginning at the base."""
     steps = []
     while chain:
@@ -283,7 +283,7 @@ def keep_views(tensor: Any, step: Step) -> None:
     for view in _family(tensor)[1:]:
         if view._ext is not None and view._ext.base is tensor:
             chain: Chain = ((), back)
-            for known in steps_of(view._ext.chain):
+            for known in view_steps(view._ext.chain):
                 chain = (chain, known)
             view._ext.chain = chain
     refresh_views(tensor, None)
@@ -317,7 +317,7 @@ def _alone(step: Step) -> Step:
 
 def push(F: Any, chain: Chain, value: Any) -> Any:
     """Apply a chain of views to `value`, of the base's shape."""
-    for step in steps_of(chain):
+    for step in view_steps(chain):
         prim, params, _, _ = _alone(step)
         value = getattr(F, prim.name)(value, **params)
     return value
@@ -325,7 +325,7 @@ def push(F: Any, chain: Chain, value: Any) -> Any:
 
 def pull(F: Any, chain: Chain, g: Any) -> Any:
     """Return the base's cotangent from a view's: the transposes of the chain in reverse order."""
-    for step in reversed(steps_of(chain)):
+    for step in reversed(view_steps(chain)):
         prim, params, _, _ = _alone(step)
         rule = prim.rules[0]
         assert rule is not None
@@ -368,7 +368,7 @@ def _node_of_step(prim: Primitive) -> type:
 def replayed(edge: Any, chain: Chain) -> Any:
     """Return a node for the view of the target of `edge` by `chain`."""
     if REPLAYS.get():
-        for step in steps_of(chain):
+        for step in view_steps(chain):
             prim, params, shape, _ = _alone(step)
             edge = _replayed(_node_of_step(prim), edge, ((), Step(prim, params, shape)))
         return edge

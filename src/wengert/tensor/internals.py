@@ -17,7 +17,7 @@ from wengert.tape.base import OWN, SparseValue, TensorBase
 from wengert.tape.node import is_leaf_edge, target_of
 from wengert.tape.record import record
 from wengert.tape.sites import warn
-from wengert.tape.views import Step, steps_of
+from wengert.tape.views import Step, view_steps
 
 
 def gradient_kind(tensor: Any) -> Any:
@@ -206,7 +206,7 @@ class TensorInternals(metaclass=TensorClass):
             return None
         view = new_base
         as_is = Step(TABLE["view"], {"shape": self._payload.shape}, ())
-        for step in steps_of(self._ext.chain) or [as_is]:
+        for step in view_steps(self._ext.chain) or [as_is]:
             params = step.params
             if symint_visitor_fn is not None:
                 params = {

@@ -548,8 +548,7 @@ class Tensor(
 
     @_open_ended
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        text = PORTS.shown(self, contents=tensor_contents)
-        return f"Parameter({text})" if getattr(self, "_is_param", False) else text
+        return PORTS.shown(self, contents=tensor_contents)
 
     def __format__(self, spec: str) -> str:
         return PORTS.formatted(self, spec)

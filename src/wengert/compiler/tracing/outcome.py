@@ -35,7 +35,13 @@ from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.versions import InferenceCell
-from wengert.tape.views import MADE_IN_FUNCTION, ONE_OF_SEVERAL, ReplayedView, single_step
+from wengert.tape.views import (
+    MADE_IN_FUNCTION,
+    ONE_OF_SEVERAL,
+    ReplayedView,
+    single_step,
+    view_steps,
+)
 
 _IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
@@ -284,7 +290,7 @@ class _Results:
             return self._fresh(i, leaf, symbol.value)
         base = None if ext is None else ext.base
         if base is not None and id(base) in self.places:
-            steps = self._steps_from(self.given[owner], base, ext.chain)
+            steps = self._steps_from(self.given[owner], base, view_steps(ext.chain))
             return Leaf("view", self._view(owner, steps, leaf), type(leaf))
         how = View(owner, symbol.chain, cell=self._place_of_cell(leaf._vc))
         return Leaf("shared", how, type(leaf), leaf._edge is LEAF)
@@ -307,10 +313,9 @@ class _Results:
         """
         if source is base:
             return chain
-        above = (
-            source._ext.chain if isinstance(source, TensorBase) and source._ext is not None else ()
-        )
-        if not above or source._ext.base is not base or tuple(chain[: len(above)]) != tuple(above):
+        own = source._ext if isinstance(source, TensorBase) else None
+        above = [] if own is None else view_steps(own.chain)
+        if not above or source._ext.base is not base or chain[: len(above)] != above:
             self.trace.give_up(_MOVED)
         return chain[len(above) :]
 
@@ -352,7 +357,7 @@ class _Results:
         if self.trace.symbol(base._payload).storage is not self.trace.symbol(leaf._payload).storage:
             self.trace.give_up(_MOVED)
         place = self.place_of(base)
-        return Leaf("part", self._view(place, leaf._ext.chain, leaf), type(leaf))
+        return Leaf("part", self._view(place, view_steps(leaf._ext.chain), leaf), type(leaf))
 
     def _sharing(self) -> list[tuple[Storage, list[_Holder]]]:
         """Return the leaves that share memory, grouped by storage."""
