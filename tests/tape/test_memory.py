@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 import wengert as wg
-from wengert.tape.views import steps_of
+from wengert.tape.views import view_steps
 
 
 @pytest.fixture
@@ -376,4 +376,4 @@ def test_views_of_views_share_their_way_from_the_base():
     assert per_view < 3000
     views[-1].mul_(2)
     assert views[steps // 2].tolist() == [2, 2, 2, 2]
-    assert len(steps_of(views[-1]._ext.chain)) == steps
+    assert len(view_steps(views[-1]._ext.chain)) == steps
