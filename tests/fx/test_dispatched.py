@@ -68,3 +68,31 @@ def test_a_program_may_bring_its_own_compiler():
     g = wg.compile(lambda x: x if x.sum() > 0 else -x, backend=backend)
     assert g(-wg.ones(2)).tolist() == [1.0, 1.0]
     assert len(graphs) == 2
+
+
+def test_a_compiler_of_ones_own_gets_a_new_graph_where_the_model_has_changed():
+    class Scaled(wg.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.shift = 2.0, wg.ones(2)
+
+        def forward(self, x):
+            return wg.nn.functional.dropout(x * self.scale + self.shift, 1.0, self.training)
+
+    graphs = []
+
+    def backend(graph, given):
+        graphs.append(graph)
+        return graph.forward
+
+    model = Scaled().eval()
+    compiled = wg.compile(model, backend=backend)
+    for _ in range(2):
+        assert compiled(wg.ones(2)).tolist() == [3.0, 3.0]
+    assert len(graphs) == 1
+    model.scale = 3.0
+    assert compiled(wg.ones(2)).tolist() == [4.0, 4.0]
+    model.shift = wg.zeros(2)
+    assert compiled(wg.ones(2)).tolist() == [3.0, 3.0]
+    model.train()
+    assert compiled(wg.ones(2)).tolist() == [0.0, 0.0]

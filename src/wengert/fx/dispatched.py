@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.base.containers import flatten
@@ -141,7 +141,9 @@ def compiled_by(model: Any, backend: Callable[..., Any]) -> Callable[..., Any]:
     """Return `model` as what a program's own backend makes of its graph.
 
     The backend gets the graph, which returns a tuple, and the first call's tensors; it returns a
-    function like the graph. A model whose graph depends on values runs as it is.
+    function like the graph. Each call traces the model, and only a graph that is new goes to the
+    backend: attributes and numbers may have changed. A model whose graph depends on values runs as
+    it is.
     """
     found: dict[Any, Any] = {}
     takes = inspect.signature(model.forward if isinstance(model, Module) else model)
@@ -152,26 +154,32 @@ def compiled_by(model: Any, backend: Callable[..., Any]) -> Callable[..., Any]:
         given = bound.args
         if bound.kwargs or not all(isinstance(arg, TensorBase) for arg in given):
             return model(*args, **kwargs)
-        kind = tuple([(tuple(arg._payload.shape), arg._payload.dtype) for arg in given])
-        if kind not in found:
-            try:
-                graph = symbolic_trace(model)
-            except Exception:  # whatever a program does with a proxy that it cannot do
-                found[kind] = None
-            else:
-                output = graph.graph.output_node()
-                single = not isinstance(output.args[0], tuple)
-                if single:
-                    output.args = ((output.args[0],),)
-                    graph.recompile()
-                found[kind] = backend(graph, list(given)), single
-        if found[kind] is None:
+        try:
+            graph = symbolic_trace(model)
+        except Exception:  # whatever a program does with a proxy that it cannot do
             return model(*args)
-        run, single = found[kind]
+        kinds = tuple([(tuple(arg._payload.shape), arg._payload.dtype) for arg in given])
+        key = kinds, graph.code, tuple([id(part) for part in _parts(graph)])
+        if key not in found:
+            # what is held keeps its identity
+            held, output = [*_parts(graph)], graph.graph.output_node()
+            single = not isinstance(output.args[0], tuple)
+            if single:
+                output.args = ((output.args[0],),)
+                graph.recompile()
+            found[key] = backend(graph, list(given)), single, held
+        run, single, _ = found[key]
         made = run(*given)
         return made[0] if single else made
 
     return call
+
+
+def _parts(graph: GraphModule) -> Iterator[Any]:
+    """Yield the modules and tensors that a graph uses."""
+    for node in graph.graph.nodes:
+        if node.op in ("call_module", "get_attr"):
+            yield operator.attrgetter(str(node.target))(graph)
 
 
 fill_sections(globals())
