@@ -306,7 +306,7 @@ class Builder:
     ) -> tuple[Value, ...]:
         name = prim.name
         of = args
-        if COMMUTES[prim] and id(args[1]) < id(args[0]):
+        if len(args) == 2 and id(args[1]) < id(args[0]) and COMMUTES[prim]:
             of = (args[1], args[0])
         key = (name, of, params_key(params)) if params else (name, of)
         found = self._known.get(key)

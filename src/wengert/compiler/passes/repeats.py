@@ -9,12 +9,11 @@ Whether the operands also repeat is checked when the loop is built (`looping`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.ir.programs import Loop, Number, Step, Value, uses
+from wengert.compiler.ir.programs import Loop, Number, Step, Value
 from wengert.compiler.passes.unrolled import Unrolled
 from wengert.compiler.passes.value_numbering import param_key, program_key
 
@@ -49,28 +48,32 @@ def labels(flat: Unrolled) -> Any:
     """Return a number for each step, equal for equal labels (see NOTE [labels of steps])."""
     kinds: dict[Any, int] = {}
     known: dict[Any, int] = {}
-
-    def types(values: Iterable[Value]) -> tuple[int, ...]:
-        return tuple([kinds.setdefault((v.dtype, v.shape), len(kinds)) for v in values])
-
-    found = [known.setdefault(_label(step, types), len(known)) for step in flat.steps]
+    types = np.array([kinds.setdefault((v.dtype, v.shape), len(kinds)) for v in flat.values])
+    read, made = types[flat.read].tolist(), types[flat.made].tolist()
+    begins, ends = flat.first.tolist(), [0, *flat.made_end.tolist()]
+    found = [
+        known.setdefault(
+            (
+                tuple(read[begins[k] : begins[k + 1]]),
+                tuple(made[ends[k] : ends[k + 1]]),
+                _head(step),
+            ),
+            len(known),
+        )
+        for k, step in enumerate(flat.steps)
+    ]
     return np.array(found, np.int64)
 
 
-def _head(step: Any) -> Any:
+def _head(step: Step | Loop) -> Any:
     """Return the part of a label for the primitive and its parameters."""
+    if isinstance(step, Loop):
+        sliced = tuple([(start, by) for _, start, by in step.sliced])
+        return "loop", step.count, sliced, program_key(step.body)
     params = step.params
     if not params:
         return step.prim.name
     return step.prim.name, *[_param_label(name, params[name]) for name in params]
-
-
-def _label(step: Step | Loop, types: Callable[[Iterable[Value]], tuple[int, ...]]) -> Any:
-    if isinstance(step, Loop):
-        sliced = tuple([(start, by) for _, start, by in step.sliced])
-        around = types((*uses(step), *step.outs))
-        return "loop", step.count, sliced, around, program_key(step.body)
-    return types(uses(step)), types(step.outs), _head(step)
 
 
 def _param_label(name: str, param: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,29 +30,25 @@ class Unrolled:
 
     def __init__(self, program: Program) -> None:
         self.steps = program.steps
-        numbers: dict[Value, int] = {}
-        number = numbers.setdefault
-        taken: list[int] = []
+        taken: list[Value] = []
         first = [0]
-        made: list[int] = []
+        made: list[Value] = []
         made_end: list[int] = []
-        rows: list[tuple[int, int, int]] = []
+        rows: list[tuple[Value, Value, int]] = []
         for step in self.steps:
-            for value in uses(step):
-                taken.append(number(value, len(numbers)))
+            taken += uses(step)
             first.append(len(taken))
-            for out in step.outs:
-                made.append(number(out, len(numbers)))
+            made += step.outs
             made_end.append(len(made))
             if isinstance(step, Step) and step.prim.name == "select" and _is_row(step):
-                rows.append((made[-1], taken[first[-2]], step.params["index"]))
-        outputs = [number(value, len(numbers)) for value in program.outputs]
+                rows.append((step.outs[0], step.args[0], step.params["index"]))
+        self.values: list[Value] = list(dict.fromkeys([*made, *taken, *program.outputs]))
+        numbers = {value: number for number, value in enumerate(self.values)}
         self._numbers = numbers
-        self.values: list[Value] = list(numbers)
-        self.outputs = np.array(outputs, np.int64)
-        self.read = np.array(taken, np.int64)
+        self.outputs = _numbered(program.outputs, numbers)
+        self.read = _numbered(taken, numbers)
         self.first = np.array(first, np.int64)
-        self.made = np.array(made, np.int64)
+        self.made = np.arange(len(made), dtype=np.int64)
         self.made_end = np.array(made_end, np.int64)
         size = len(numbers)
         counts = np.diff(self.made_end, prepend=0)
@@ -63,9 +60,10 @@ class Unrolled:
         self.whole = np.full(size, -1, np.int64)
         self.position = np.zeros(size, np.int64)
         if rows:
-            outs, sources, positions = np.array(rows, np.int64).T
-            self.whole[outs] = sources
-            self.position[outs] = positions
+            outs, sources, positions = zip(*rows, strict=True)
+            rows_of = _numbered(outs, numbers)
+            self.whole[rows_of] = _numbered(sources, numbers)
+            self.position[rows_of] = positions
 
     def add(self, value: Value) -> int:
         """Add a value that a loop computes, and return its number."""
@@ -80,6 +78,10 @@ class Unrolled:
     def computed(self, begin: int, end: int) -> Any:
         """Return the numbers of the results of the steps from `begin` to `end`."""
         return self.made[self.made_end[begin - 1] if begin else 0 : self.made_end[end - 1]]
+
+
+def _numbered(values: Sequence[Value], numbers: dict[Value, int]) -> Any:
+    return np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
 
 
 def _is_row(step: Any) -> bool:
