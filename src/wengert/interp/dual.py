@@ -358,31 +358,29 @@ def _way_of(prim: Primitive) -> Rule | None:
 def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute `prim` on arguments, some of which are duals of the highest level."""
     owner: Level | None = None
-    for value in args:
-        if isinstance(value, Dual) and (owner is None or value.owner.number > owner.number):
-            owner = value.owner
-    beside = _contents(params)
-    if owner is None or any(
-        isinstance(value, Lifted) and value.owner.number > owner.number
-        for value in (*args, *beside)
-    ):
-        # the namespace was chosen for a rule's other values
+    top, beside = -1, _contents(params) if params else []
+    for value in (*args, *beside) if beside else args:
+        if isinstance(value, Lifted) and value.owner.number > top:
+            # of an owner that is not a dual's, the namespace was chosen for a rule's other values
+            top, owner = value.owner.number, value.owner if isinstance(value, Dual) else None
+    if owner is None:
         return getattr(namespace_of(*args, *beside), prim.name)(*args, **params)
-    ours = [isinstance(v, Dual) and v.owner.number == owner.number for v in args]
-    primals = [v.primal if own else v for v, own in zip(args, ours, strict=True)]
-    tangents = [v.tangent if own else None for v, own in zip(args, ours, strict=True)]
     way = _way_of(prim)
     if way is through_parts:
         made = PORTS.parts(prim)(D, *args, **params)
         if made is not NotImplemented:
             return made
-    inner = (*primals, *tangents, *beside)
+    primals: list[Any] = list(args)
+    tangents: list[Any] = [None] * len(args)
+    for i, value in enumerate(args):
+        if isinstance(value, Dual) and value.owner.number == top:
+            primals[i], tangents[i] = value.primal, value.tangent
     result = getattr(namespace_of(*primals, *beside), prim.name)(*primals, **params)
-    if not PORTS.full_mode().tangents or way is None or all(t is None for t in tangents):
+    if way is None or all(t is None for t in tangents) or not PORTS.full_mode().tangents:
         return _each(result, lambda r: _paired(r, None, owner))
-    F = namespace_of(*inner)
+    F = namespace_of(*primals, *tangents, *beside)
     found = way(Pushforward(F, prim, owner, primals, tangents, result, params))
-    whose = args[0] if prim.view and ours[0] else None
+    whose = args[0] if prim.view and primals[0] is not args[0] else None
     if not isinstance(result, tuple):
         if whose is None:
             found = _unshared(found, tangents)

@@ -39,6 +39,8 @@ def namespace_of(*values: Any) -> Any:
     best = K
     height = -1
     for value in values:
+        if value is None or value.__class__ is np.ndarray:
+            continue
         own = getattr(value, "_namespace", None)
         if own is not None:
             rank = 2 * value._level + value._wraps
