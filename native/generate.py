@@ -230,7 +230,8 @@ def source(names: list[str]) -> str:
     lines = [HEAD]
     for prim in sorted((TABLE[name] for name in names), key=lambda prim: not prim.of_number):
         # forms for numbers come first, since operators make their nodes
-        if is_common(prim):
+        # compiled nodes hold the functions of rules, not what these share
+        if is_common(prim) and prim.shared is None:
             lines += node_source(prim) if prim.is_differentiable else []
             lines += recorder_source(prim)
             lines.append(f"RECORDS[{prim.name!r}] = {signature_of(prim)!r}")

@@ -17,8 +17,9 @@ import wengert.func
 import wengert.sparse.rules as sparse_rules
 from wengert.interp import batched, dual
 from wengert.prims.families import elementwise
-from wengert.prims.record import WORDS, Primitive, case
+from wengert.prims.record import WORDS, Primitive, Rule, case
 from wengert.prims.whole import TABLE
+from wengert.tape import rules, specialise
 
 RULES = {rule.where: rule for prim in TABLE.values() for rule in prim.rules if rule is not None}
 SOURCE = Path(wengert.__file__).parent
@@ -206,3 +207,32 @@ def test_records_name_what_exists():
         assert set(prim.fixed) <= set(prim.args), name
         assert re.search(r"Backward(s|\d(_copy)?)$", prim.node), prim.node
         assert repr(prim).startswith(f"<primitive {name}(")
+
+
+@pytest.mark.parametrize("name", [prim.name for prim in TABLE.values() if prim.shared])
+def test_rules_that_share_are_complete_and_name_what_their_parts_take(name):
+    prim = TABLE[name]
+    for rule in filter(None, prim.rules):
+        assert {*prim.shared.names, *rule.own} == {*rule.names}
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("generated", [False, True])
+def test_a_backward_pass_computes_once_what_rules_share(monkeypatch, generated, recorded):
+    prim = TABLE["linalg_solve"]
+    calls = []
+    shared = prim.shared
+
+    def counted(*given):
+        calls.append(given)
+        return shared.call(*given)
+
+    monkeypatch.setattr(prim, "shared", Rule(counted, shared.names, shared.where))
+    apply = specialise._apply_of(prim, recorded) if generated else rules.apply_rules
+    A = wengert.tensor([[2.0, 1.0], [0.0, 3.0]], requires_grad=True)
+    B = wengert.tensor([[1.0], [2.0]], requires_grad=True)
+    node = wengert.linalg.solve(A, B).grad_fn
+    g = wengert.ones(2, 1) if recorded else np.ones((2, 1), np.float32)
+    slopes = apply(node, g, True, node.edges)
+    assert len(calls) == 1
+    assert [tuple(slope.shape) for slope in slopes] == [(2, 2), (2, 1)]

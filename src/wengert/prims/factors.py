@@ -55,13 +55,18 @@ def _positive(*shape: int) -> Callable[[Any], Any]:
 # -- triangular systems ---------------------------------------------------------------------------
 
 
-def _slope_of_triangular(
-    F: Any, g: Any, A: Any, result: Any, upper: bool, left: bool, unitriangular: bool
+def _pull_of_triangular(
+    F: Any, g: Any, A: Any, upper: bool, left: bool, unitriangular: bool
 ) -> Any:
-    pull = F.linalg_solve_triangular(
+    return F.linalg_solve_triangular(
         mT(F, A), g, upper=not upper, left=left, unitriangular=unitriangular
     )
-    slope = pull @ mT(F, result) if left else mT(F, result) @ pull
+
+
+def _slope_of_triangular(
+    F: Any, g: Any, shared: Any, result: Any, upper: bool, left: bool, unitriangular: bool
+) -> Any:
+    slope = shared @ mT(F, result) if left else mT(F, result) @ shared
     if upper:
         return -F.triu(slope, diagonal=int(unitriangular))
     return -F.tril(slope, diagonal=-int(unitriangular))
@@ -70,12 +75,8 @@ def _slope_of_triangular(
 general(
     "linalg_solve_triangular",
     kernels.solve_triangular,
-    vjp=(
-        _slope_of_triangular,
-        lambda F, g, A, upper, left, unitriangular: F.linalg_solve_triangular(
-            mT(F, A), g, upper=not upper, left=left, unitriangular=unitriangular
-        ),
-    ),
+    vjp=(_slope_of_triangular, lambda F, g, shared: shared),
+    shared=_pull_of_triangular,
     broadcasts=True,
     cases=(
         *(

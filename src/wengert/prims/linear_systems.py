@@ -26,13 +26,16 @@ _SQUARE = tuple(case(shape) for shape in ((3, 3), (2, 2, 2), (1, 1), (0, 0), (0,
 # -- systems --------------------------------------------------------------------------------------
 
 
-def _slope_of_solve(F: Any, g: Any, A: Any, result: Any, left: bool, vector: bool) -> Any:
-    pull = F.linalg_solve(mT(F, A), g, left=left, vector=vector)
+def _pull_of_solve(F: Any, g: Any, A: Any, left: bool, vector: bool) -> Any:
+    return F.linalg_solve(mT(F, A), g, left=left, vector=vector)
+
+
+def _slope_of_solve(F: Any, g: Any, shared: Any, result: Any, left: bool, vector: bool) -> Any:
     if vector:
-        n = len(pull.shape)
+        n = len(shared.shape)
         m = len(result.shape)
-        return -(F.unsqueeze(pull, dim=n) * F.unsqueeze(result, dim=m - 1))
-    return -(pull @ mT(F, result) if left else mT(F, result) @ pull)
+        return -(F.unsqueeze(shared, dim=n) * F.unsqueeze(result, dim=m - 1))
+    return -(shared @ mT(F, result) if left else mT(F, result) @ shared)
 
 
 _SYSTEMS: tuple[tuple[Dims, Dims, dict[str, bool]], ...] = (
@@ -51,10 +54,8 @@ _SYSTEMS: tuple[tuple[Dims, Dims, dict[str, bool]], ...] = (
 general(
     "linalg_solve",
     kernels.solve,
-    vjp=(
-        _slope_of_solve,
-        lambda F, g, A, left, vector: F.linalg_solve(mT(F, A), g, left=left, vector=vector),
-    ),
+    vjp=(_slope_of_solve, lambda F, g, shared: shared),
+    shared=_pull_of_solve,
     broadcasts=True,
     node="LinalgSolveExBackward0",
     cases=tuple(case(a, b, **params) for a, b, params in _SYSTEMS),
@@ -66,10 +67,8 @@ general(
 general(
     "linalg_solve_ex",
     kernels.solve_ex,
-    vjp=(
-        _slope_of_solve,
-        lambda F, g, A, left, vector: F.linalg_solve(mT(F, A), g, left=left, vector=vector),
-    ),
+    vjp=(_slope_of_solve, lambda F, g, shared: shared),
+    shared=_pull_of_solve,
     outputs=2,
     differentiable=1,
     broadcasts=True,

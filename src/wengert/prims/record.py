@@ -108,6 +108,21 @@ def _by_position(
     return rule
 
 
+def _sharing(rule: Rule, shared: Rule) -> Rule:
+    """Return a rule that is complete: it also computes what it shares with others."""
+    names = tuple(dict.fromkeys((*shared.names, *rule.names)))
+    at = [names.index(name) for name in rule.names]
+    count = len(shared.names)
+
+    def whole(F: Any, g: Any, *values: Any) -> Any:
+        return rule.part(F, g, shared.call(F, g, *values[:count]), *[values[i] for i in at])
+
+    whole.__module__ = rule.call.__module__
+    made = Rule(whole, names, rule.where)
+    made.part, made.own = rule.part, rule.own
+    return made
+
+
 class Case:
     """One sample input of an operation, from which its tests are generated.
 
@@ -145,13 +160,16 @@ def no_derivative(what: str, advice: str) -> Callable[..., Any]:
 
 
 class Rule:
-    """A derivative rule with the names that it needs, checked against its primitive."""
+    """A derivative rule with the names that it needs, checked against its primitive.
 
-    __slots__ = ("call", "names", "where")
+    `call` is the whole rule. `part` takes what the rules of its primitive share, then `own` names.
+    """
+
+    __slots__ = ("call", "names", "own", "part", "where")
 
     def __init__(self, call: Callable[..., Any], names: tuple[str, ...], where: str) -> None:
-        self.call = call
-        self.names = names
+        self.call = self.part = call
+        self.names = self.own = names
         self.where = where
 
     def __repr__(self) -> str:
@@ -174,6 +192,9 @@ class Primitive:
         One rule per array argument (None: not differentiable); for a starred argument one rule
         that returns the cotangents of all. A primitive with several differentiable outputs gets
         their cotangents as a tuple `g`.
+    shared
+        What all rules compute with, as a rule states it; then they are functions of F, g, `shared`
+        and of names, and a backward pass computes it once.
     node: PyTorch's name of the graph node.
     outputs: Number of outputs (None: a tuple whose length depends on the input).
     differentiable: The number of leading outputs that carry a gradient.
@@ -275,6 +296,7 @@ class Primitive:
         "saved",
         "saved_args",
         "scalar",
+        "shared",
         "shows",
         "variadic",
         "view",
@@ -290,6 +312,7 @@ class Primitive:
         args: Sequence[str] | None = None,
         params: Sequence[str] | None = None,
         vjp: Sequence[Callable[..., Any] | None] | None = None,
+        shared: Callable[..., Any] | None = None,
         node: str | None = None,
         outputs: int | None = 1,
         differentiable: int | None = None,
@@ -352,6 +375,7 @@ class Primitive:
         self.into = into
         known = [*self.args, "result", *self.params]
         known += [arg + what for arg in self.args for what in METADATA]
+        self.shared = shared and self._checked(shared, f"{name}.shared", known)
         self.rules = self._checked_rules(vjp, known)
         needed = {name for rule in self.rules if rule is not None for name in rule.names}
         self.is_differentiable = any(rule is not None for rule in self.rules)
@@ -391,21 +415,30 @@ class Primitive:
             if call is None:
                 rules.append(None)
                 continue
-            where = f"{self.name}.vjp[{arg}]"
-            names = names_of(call)
-            unknown = [n for n in names[2:] if n not in known]
-            if names[:2] != ("F", "g") or unknown:
-                raise ValueError(
-                    f"{where} must be a function of F, g and of names among "
-                    f"{sorted(known)}, not {names}"
-                )
-            names = names[2:]
-            if call.__code__.co_flags & CO_VARKEYWORDS:
-                rest = tuple(name for name in self.params if name not in names)
-                call = _by_position(call, names, rest)
-                names += rest
-            rules.append(Rule(call, names, where))
+            first = ("F", "g") if self.shared is None else ("F", "g", "shared")
+            rule = self._checked(call, f"{self.name}.vjp[{arg}]", known, first)
+            rules.append(rule if self.shared is None else _sharing(rule, self.shared))
         return tuple(rules)
+
+    def _checked(
+        self,
+        call: Callable[..., Any],
+        where: str,
+        known: list[str],
+        first: tuple[str, ...] = ("F", "g"),
+    ) -> Rule:
+        names = names_of(call)
+        own = names[len(first) :]
+        if names[: len(first)] != first or any(name not in known for name in own):
+            raise ValueError(
+                f"{where} must be a function of {', '.join(first)} and of names among "
+                f"{sorted(known)}, not {names}"
+            )
+        if call.__code__.co_flags & CO_VARKEYWORDS:
+            rest = tuple(name for name in self.params if name not in own)
+            call = _by_position(call, own, rest)
+            own += rest
+        return Rule(call, own, where)
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}({', '.join([*self.args, *self.params])})>"

@@ -81,8 +81,11 @@ def apply_rules(
         assert rule is not None
         grads = list(rule.call(F, g, *[values[n] for n in rule.names]))
     else:
+        first = [F, g]
+        if prim.shared is not None and needed:
+            first.append(prim.shared.call(F, g, *[values[n] for n in prim.shared.names]))
         grads = [
-            rule.call(F, g, *[values[n] for n in rule.names]) if want and rule else None
+            rule.part(*first, *[values[n] for n in rule.own]) if want and rule else None
             for rule, want in zip(prim.rules, wanted, strict=True)
         ]
     shapes = node.shapes if prim.broadcasts else None

@@ -154,10 +154,11 @@ def _applied(prim: Primitive, F: Any, body: list[str], **more: Any) -> Callable[
         "unmasked": unmasked,
         "unpack": unpack,
         **{
-            f"rule{i}": _rule(prim, rule) if F is K else rule.call
+            f"rule{i}": _rule(prim, rule) if F is K else rule.part
             for i, rule in enumerate(prim.rules)
             if rule is not None
         },
+        "shared": prim.shared and prim.shared.call,
         **more,
     }
     return _compile("apply", "node, g, keep, edges", body, scope)
@@ -165,7 +166,7 @@ def _applied(prim: Primitive, F: Any, body: list[str], **more: Any) -> Callable[
 
 def _rule(prim: Primitive, rule: Any) -> Callable[..., Any]:
     """Return a rule's function on raw arrays; it may use native code for large ones."""
-    how, call = FUSED[prim], rule.call
+    how, call = FUSED[prim], rule.part
     if not has_fused_rules(prim):
         return call
 

@@ -72,7 +72,7 @@ class Steps:
         """Return the body of ``apply(node, g, keep, edges)`` for raw arrays."""
         prim = self.prim
         if prim.variadic:
-            return [f"return tuple({self.rule(0, self._values(0))})"]
+            return [f"return tuple({self.rule(0, self._values(self.names(0)))})"]
         # a single argument, whose gradient is needed
         lines = [f"{', '.join(self.edges())}, = edges"] if len(prim.args) > 1 else []
         if prim.differentiable != 1:
@@ -153,11 +153,11 @@ class Steps:
         numbers = [f"node.p_{name} = FREED" for name in freed_numbers(self.prim)]
         return [*freed, *numbers, *self._freed_result()]
 
-    def _values(self, i: int, recorded: bool = False) -> dict[str, str]:
-        """Return the arguments of rule number `i`, by name."""
+    def _values(self, names: tuple[str, ...], recorded: bool = False) -> dict[str, str]:
+        """Return the arguments of a rule of `names`, by name."""
         prim = self.prim
         values = {"F": "F", "g": "g"}
-        for name in prim.rules[i].names:  # type: ignore[union-attr]
+        for name in names:
             if name in prim.args:
                 values[name] = f"s_{name}" if recorded else f"s_{name}._payload"
             elif name == "result":
@@ -168,6 +168,10 @@ class Steps:
                 values[name] = own if loaded else f"node.{own}"
         return values
 
+    def names(self, i: int) -> tuple[str, ...]:
+        """Return the names that rule number `i` takes after `F`, `g` and what rules share."""
+        return self.prim.rules[i].own  # type: ignore[union-attr]
+
     def rule(self, i: int, values: dict[str, str]) -> str:
         """Return rule number `i` as an expression."""
         return f"rule{i}({', '.join(values.values())})"
@@ -177,9 +181,15 @@ class Steps:
         names = ["None" if rule is None else f"g{i}" for i, rule in enumerate(prim.rules)]
         made = [name for name in names if name != "None"]
         results = list(names)
+        common = {}
+        if prim.shared is not None:
+            given = self._values(prim.shared.names, recorded)
+            yield f"_shared = shared({', '.join(given.values())})"
+            common = {"shared": "_shared"}
         for i in self.traced:
             guard = "" if len(names) == 1 else f" if e{i} is not None else None"
-            values = self._values(i, recorded)
+            own = self._values(self.names(i), recorded)
+            values = {"F": own.pop("F"), "g": own.pop("g"), **common, **own}
             called = Steps.rule(self, i, values) if recorded else self.rule(i, values)
             results[i] = f"{called}{guard}"
         numbers = [] if recorded else self._numbers()
