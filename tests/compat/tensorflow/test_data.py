@@ -84,6 +84,21 @@ def test_cardinality_and_specs():
     assert spec.shape == (2,) and spec.dtype is tf.float32
 
 
+def test_sizes_that_batches_may_change_are_unknown():
+    rows = Dataset.from_tensor_slices((np.ones((5, 3), np.float32), np.arange(5)))
+    batches = rows.shuffle(5).batch(2).map(lambda x, y: (2 * x, y)).prefetch(1)
+    assert [one.shape.as_list() for one in batches.element_spec] == [[None, 3], [None]]
+    pairs = Dataset.zip((batches, batches))
+    assert pairs.element_spec[1][0].shape.as_list() == [None, 3]
+    whole = rows.batch(2, drop_remainder=True).repeat().take(3)
+    assert [one.shape.as_list() for one in whole.element_spec] == [[2, 3], [2]]
+    assert [one.shape.as_list() for one in batches.unbatch().element_spec] == [[3], []]
+    padded = Dataset.range(1, 4).map(lambda n: tf.fill([n], n)).padded_batch(2)
+    assert padded.element_spec.shape.as_list() == [None, None]
+    assert batches.batch(2, True).element_spec[0].shape.as_list() == [None, None, 3]
+    assert Dataset.from_tensor_slices(np.ones((0, 2))).element_spec.shape == (2,)
+
+
 def test_an_iterator_says_when_it_has_ended():
     iterator = iter(Dataset.range(1))
     assert int(iterator.get_next()) == 0

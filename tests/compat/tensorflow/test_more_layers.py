@@ -264,3 +264,62 @@ def test_convolutions_by_channels_begin_with_the_numbers_of_keras(layer, starts)
     made(tf.ones((1, 4, 2)))
     found = [weight.numpy().ravel()[:2] for weight in made.weights[:-1]]
     np.testing.assert_allclose(found, starts, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "make, shape, words",
+    [
+        (lambda: L.Dense(2), (3,), "expected min_ndim=2, found ndim=1"),
+        (lambda: L.Conv2D(2, 1), (1, 4, 4), "expected min_ndim=4, found ndim=3"),
+        (lambda: L.MaxPooling1D(), (1, 4), "expected ndim=3, found ndim=2"),
+        (lambda: L.GlobalMaxPooling2D(), (1, 4, 4), "expected ndim=4, found ndim=3"),
+        (lambda: L.ZeroPadding2D(), (1, 4, 4), "expected ndim=4, found ndim=3"),
+    ],
+)
+def test_layers_refuse_inputs_of_another_rank(make, shape, words):
+    with pytest.raises(ValueError, match=f"^Input 0 with name 'None' of layer .*{words}"):
+        make()(tf.ones(shape))
+
+
+def test_layers_refuse_another_number_of_channels_once_they_are_built():
+    for layer, shape in ((L.Dense(2), (1, 3)), (L.DepthwiseConv1D(1), (1, 4, 3))):
+        layer(tf.ones(shape))
+        with pytest.raises(ValueError, match="expected axis -1 of input shape to have value 3"):
+            layer(tf.ones((*shape[:-1], 4)))
+
+
+@pytest.mark.parametrize(
+    "spec, words",
+    [
+        ({"max_ndim": 1}, "max_ndim=1, found ndim=2"),
+        ({"dtype": "int32"}, "dtype=int32, found dtype=float32"),
+        ({"shape": (None, 4)}, r"shape=\(None, 4\), found shape=\(2, 3\)"),
+        ({"ndim": 3}, "ndim=3, found ndim=2. Full shape received"),
+    ],
+)
+def test_a_layer_of_a_program_says_what_inputs_it_takes(spec, words):
+    class Same(L.Layer):
+        def __init__(self):
+            super().__init__()
+            self.input_spec = L.InputSpec(**spec)
+
+        def call(self, inputs):
+            return inputs
+
+    with pytest.raises(ValueError, match=f"expected {words}"):
+        Same()(tf.ones((2, 3)))
+
+
+def test_specs_of_several_inputs_go_by_place_or_by_key():
+    class Sum(L.Layer):
+        def call(self, inputs):
+            return sum(tf.nest.flatten(inputs))
+
+    layer = Sum()
+    layer.input_spec = [L.InputSpec(ndim=1, name="a"), L.InputSpec(min_ndim=1, name="b")]
+    assert layer({"b": tf.ones((2, 2)), "a": tf.ones(2)}).shape == (2, 2)
+    with pytest.raises(ValueError, match=r"^Input 0 with name 'a'"):
+        layer([tf.ones((2, 2)), tf.ones(2)])
+    with pytest.raises(ValueError, match=r"expects 2 input\(s\), but it received 1"):
+        layer([tf.ones(2)])
+    assert L.InputSpec.from_config(L.InputSpec(shape=(None, 2)).get_config()).ndim == 2

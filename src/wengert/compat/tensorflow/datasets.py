@@ -30,7 +30,7 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
 from wengert.compat.tensorflow.io import matching_files
 from wengert.compat.tensorflow.iterators import Iteration
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import completed
 
 AUTOTUNE = -1
 """The automatic number of parallel calls, which is one here."""
@@ -38,17 +38,31 @@ INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 
 
-def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
+def _same(known: int, /, *args, **kwargs) -> int:
+    return known
+
+
+def _unknown(count: int | None, *args, **kwargs) -> int | None:
+    return None
+
+
+def _any(known: int, /, *args, **kwargs) -> int:
+    return 99  # more than the dimensions of an element
+
+
+def _stage(count: Callable[..., int | None], loose=_same) -> Callable[[Any], Any]:
     """Decorate a generator of elements to return a dataset of them.
 
-    `count` checks the arguments, and returns the number of elements, given that of the dataset.
+    `count` checks the arguments, and returns the number of elements, given that of the dataset;
+    `loose` returns the number of leading sizes that are not the same in all elements.
     """
 
     def decorate(elements) -> Any:
         @functools.wraps(elements)
         def method(self, *args, **kwargs) -> Any:
             known = count(self._count, *args, **kwargs)
-            return Dataset(lambda: elements(self, *args, **kwargs), known)
+            wide = loose(self._loose, *args, **kwargs)
+            return Dataset(lambda: elements(self, *args, **kwargs), known, loose=wide)
 
         return method
 
@@ -58,14 +72,6 @@ def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
 def _batch(elements: list[Any]) -> Any:
     """Stack elements along a new first dimension."""
     return E.joined(E.stacked, elements)
-
-
-def _same(count: int | None, *args, **kwargs) -> int | None:
-    return count
-
-
-def _unknown(count: int | None, *args, **kwargs) -> int | None:
-    return None
 
 
 class Options:
@@ -90,10 +96,12 @@ class Dataset:
     """
 
     def __init__(
-        self, begin: Callable[[], Iterator[Any]], count: int | None = None, spec=None
+        self, begin: Callable[[], Iterator[Any]], count: int | None = None, spec=None, loose=0
     ) -> None:
         self._begin = begin
         self._spec = spec
+        self._loose = loose
+        """The number of leading sizes of elements that may differ between them."""
         self._count = count
         """The number of elements; None if it is unknown, -1 if it is infinite."""
 
@@ -126,7 +134,8 @@ class Dataset:
             for place in range(sizes[0]):
                 yield E.mapped(E.part_at(place), held)
 
-        return Dataset(begin, sizes[0])
+        spec = E.mapped(lambda one: TensorSpec(one.shape[1:], one.dtype), arrays)
+        return Dataset(begin, sizes[0], spec)
 
     @staticmethod
     def from_tensors(tensors, name=None) -> Dataset:
@@ -171,7 +180,7 @@ class Dataset:
                     E.joined(E.fitting, [element, spec])
                 yield element
 
-        return Dataset(begin, spec=spec)
+        return Dataset(begin, spec=spec, loose=_any(0))
 
     @staticmethod
     def range(*args, output_type=None, name=None) -> Dataset:
@@ -207,10 +216,9 @@ class Dataset:
                 yield E.mapped(E.next_of(iter(values)), parts)
 
         counts = [dataset._count for dataset in inner]
-        if None in counts:
-            return Dataset(begin)
         finite = [count for count in counts if count is not None and count >= 0]
-        return Dataset(begin, min(finite) if finite else -1)
+        known = None if None in counts else min(finite, default=-1)
+        return Dataset(begin, known, loose=max(dataset._loose for dataset in inner))
 
     @staticmethod
     def random(seed=None, rerandomize_each_iteration=None, name=None) -> Dataset:
@@ -264,17 +272,14 @@ class Dataset:
         os.makedirs(path, exist_ok=True)
         write_archive(os.path.join(os.fspath(path), "elements.wengert"), codes, arrays)
 
+    @_stage(_same)
     def snapshot(
         self, path, compression="AUTO", reader_func=None, shard_func=None, name=None
     ) -> Any:
         """Write the elements to a folder when they are first needed; afterwards read them."""
-
-        def begin() -> Iterator[Any]:
-            if not os.path.exists(os.path.join(os.fspath(path), "elements.wengert")):
-                self.save(path)
-            return iter(Dataset.load(path))
-
-        return Dataset(begin, self._count)
+        if not os.path.exists(os.path.join(os.fspath(path), "elements.wengert")):
+            self.save(path)
+        return iter(Dataset.load(path))
 
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True) -> Dataset:
@@ -344,12 +349,12 @@ class Dataset:
         """Take elements until a function is false."""
         return itertools.takewhile(functools.partial(E.called, predicate), self)
 
-    @_stage(_unknown)
+    @_stage(_unknown, _any)
     def flat_map(self, map_func: Callable[..., Any], name=None) -> Any:
         """Map each element to a dataset, and concatenate these."""
         return itertools.chain.from_iterable(map(functools.partial(E.called, map_func), self))
 
-    @_stage(_unknown)
+    @_stage(_unknown, _any)
     def interleave(
         self,
         map_func: Callable[..., Any],
@@ -434,7 +439,7 @@ class Dataset:
                 seen.add(key)
                 yield element
 
-    @_stage(_unknown)
+    @_stage(_unknown, _any)
     def group_by_window(
         self, key_func, reduce_func, window_size=None, window_size_func=None, name=None
     ) -> Any:
@@ -450,7 +455,7 @@ class Dataset:
         for key, found in groups.items():
             yield from reduce_func(V.constant_of(np.int64(key)), _of_windows(found))
 
-    @_stage(_unknown)
+    @_stage(_unknown, _any)
     def bucket_by_sequence_length(
         self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
         padding_values=None, pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False,
@@ -518,7 +523,7 @@ class Dataset:
             except OpError:
                 continue
 
-    @_stage(E.in_batches)
+    @_stage(E.in_batches, E.loose_in_batches)
     def batch(
         self,
         batch_size,
@@ -535,7 +540,9 @@ class Dataset:
         """
         return map(_batch, E.lots(self, batch_size, drop_remainder))
 
-    @_stage(lambda count, size, *args, **kwargs: E.in_batches(count, size, *args[2:], **kwargs))
+    @_stage(
+        lambda count, size, *args, **kwargs: E.in_batches(count, size, *args[2:], **kwargs), _any
+    )
     def padded_batch(
         self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None
     ) -> Any:
@@ -560,12 +567,12 @@ class Dataset:
 
         return map(batch, E.lots(self, batch_size, drop_remainder))
 
-    @_stage(lambda count, batch_size, *args, **kwargs: None)
+    @_stage(_unknown, E.loose_in_batches)
     def rebatch(self, batch_size, drop_remainder=False, name=None) -> Any:
         """Regroup the examples of batches into batches of another size, or of several in turn."""
         return map(_batch, E.lots(self.unbatch(), batch_size, drop_remainder))
 
-    @_stage(_unknown)
+    @_stage(_unknown, lambda known: max(known - 1, 0))
     def unbatch(self, name=None) -> Any:
         """Yield the slices of each element along its first dimension."""
         return itertools.chain.from_iterable(map(Dataset.from_tensor_slices, self))
@@ -596,50 +603,35 @@ class Dataset:
                     left -= 1
                 first = (first + 1) % wide
 
-        return Dataset(begin, self._count)
+        return Dataset(begin, self._count, self._spec, self._loose)
 
-    def repeat(self, count=None, name=None) -> Dataset:
+    @_stage(E.repeated)
+    def repeat(self, count=None, name=None) -> Any:
         """Repeat the elements `count` times, or endlessly."""
         times = -1 if count is None else V.integer(count, "count")
+        for _ in itertools.count() if times < 0 else range(times):
+            empty = True
+            for element in self:
+                empty = False
+                yield element
+            if empty:
+                return
 
-        def begin() -> Iterator[Any]:
-            for _ in itertools.count() if times < 0 else range(times):
-                empty = True
-                for element in self:
-                    empty = False
-                    yield element
-                if empty:
-                    return
-
-        if times < 0:
-            return Dataset(begin, -1)
-        many = self._count
-        return Dataset(begin, many * times if many is not None and many >= 0 else many)
-
-    def take(self, count, name=None) -> Dataset:
+    @_stage(E.taken)
+    def take(self, count, name=None) -> Any:
         """Take the first `count` elements; all of them for -1."""
         number = V.integer(count, "count")
-        if number < 0:
-            return self
-        many = self._count
-        known = number if many == -1 else None if many is None else min(number, many)
-        return Dataset(lambda: itertools.islice(iter(self), number), known)
+        return itertools.islice(self, None if number < 0 else number)
 
-    def skip(self, count, name=None) -> Dataset:
+    @_stage(E.skipped)
+    def skip(self, count, name=None) -> Any:
         """Skip the first `count` elements."""
-        number = V.integer(count, "count")
-        many = self._count
-        known = many if many is None or many < 0 else max(many - number, 0)
-        return Dataset(lambda: itertools.islice(iter(self), number, None), known)
+        return itertools.islice(self, V.integer(count, "count"), None)
 
-    def shard(self, num_shards, index, name=None) -> Dataset:
+    @_stage(E.in_shards)
+    def shard(self, num_shards, index, name=None) -> Any:
         """Take every `num_shards`-th element, starting with the one at `index`."""
-        step, place = V.integer(num_shards, "num_shards"), V.integer(index, "index")
-        if not 0 <= place < step:
-            raise refusal(V.invalid, "Index must be", step - 1, place, operation="ShardDataset")
-        many = self._count
-        known = many if many is None or many < 0 else -((place - many) // step)
-        return Dataset(lambda: itertools.islice(iter(self), place, None, step), known)
+        return itertools.islice(self, int(index), None, int(num_shards))
 
     @_stage(_same)
     def enumerate(self, start=0, name=None) -> Any:
@@ -657,7 +649,8 @@ class Dataset:
         """Append the elements of another dataset."""
         counts = (self._count, dataset._count)
         known = None if None in counts else -1 if -1 in counts else sum(counts)  # type: ignore[arg-type]
-        return Dataset(lambda: itertools.chain(iter(self), iter(dataset)), known)
+        loose = max(self._loose, dataset._loose)
+        return Dataset(lambda: itertools.chain(self, dataset), known, loose=loose)
 
     def cache(self, filename="", name=None) -> Dataset:
         """Keep the elements in memory after the first complete iteration."""
@@ -673,15 +666,17 @@ class Dataset:
                 yield element
             kept[:] = [elements]
 
-        return Dataset(begin, self._count)
+        return Dataset(begin, self._count, self._spec, self._loose)
 
-    def prefetch(self, buffer_size=AUTOTUNE, name=None) -> Dataset:
+    @_stage(_same)
+    def prefetch(self, buffer_size=AUTOTUNE, name=None) -> Any:
         """Return the same elements: nothing is prefetched here."""
-        return Dataset(self.__iter__, self._count)
+        return iter(self)
 
-    def with_options(self, options, name=None) -> Dataset:
+    @_stage(_same)
+    def with_options(self, options, name=None) -> Any:
         """Return the same elements: options have no effect here."""
-        return Dataset(self.__iter__, self._count)
+        return iter(self)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """Apply a function to this dataset, and return its result."""
@@ -747,10 +742,15 @@ class Dataset:
 
     @property
     def element_spec(self) -> Any:
-        """The shapes and dtypes that were given, or those of the first element."""
-        if self._spec is not None:
-            return self._spec
-        return E.mapped(lambda x: TensorSpec(x.shape, x.dtype), next(iter(self)))
+        """The shapes and dtypes that were given, or those of the first element, in which sizes
+        that batches may change are None.
+        """
+
+        def spec(x) -> TensorSpec:
+            sizes = [None if i < self._loose else n for i, n in enumerate(x.shape)]
+            return TensorSpec(sizes, x.dtype)
+
+        return E.mapped(spec, next(iter(self))) if self._spec is None else self._spec
 
     def __repr__(self) -> str:
         return f"<_Dataset element_spec={self.element_spec}>"

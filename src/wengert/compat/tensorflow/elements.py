@@ -13,6 +13,7 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
 from wengert.compat.tensorflow.functions.joining import stack
 from wengert.compat.tensorflow.functions.philox import Philox
+from wengert.compat.tensorflow.words import refusal
 from wengert.utils._pytree import tree_leaves, tree_map
 
 
@@ -136,22 +137,56 @@ def lots(elements, size, whole_only=False) -> Iterator[list[Any]]:
     return filter(lambda lot: len(lot) == next(wholes), lots) if whole_only else lots
 
 
-def in_batches(count, batch_size, drop_remainder=False, *_, **kwargs) -> int | None:
+def loose_in_batches(known, batch_size, drop_remainder=False, *_, **kwargs) -> int:
+    """Return the number of leading sizes of batches that may differ."""
+    return known + 1 if known or not drop_remainder else 0
+
+
+def _finite(count, many: Callable[[], int]) -> Any:
+    """Return a number that depends on `count`, unless that is unknown or infinite."""
+    return count if count is None or count < 0 else many()
+
+
+def in_batches(count, batch_size, drop_remainder=False, *_, **kwargs) -> Any:
     """Return the number of batches."""
     size = positive(batch_size, "BatchDatasetV2", "Batch size")
-    if count is None or count < 0:
-        return None if count is None else -1
-    whole: int = count // size if drop_remainder else -(-count // size)
-    return whole
+    return _finite(count, lambda: count // size if drop_remainder else -(-count // size))
 
 
 def in_windows(count, size, shift=None, stride=1, drop_remainder=False, name=None) -> Any:
     """Return the number of windows."""
-    if count is None or count < 0:
-        return count
     step = size if shift is None else shift
     wide = (size - 1) * stride + 1
-    return max(0, (count - wide) // step + 1) if drop_remainder else -(-count // step)
+    return _finite(
+        count,
+        lambda: max(0, (count - wide) // step + 1) if drop_remainder else -(-count // step),
+    )
+
+
+def repeated(known, /, count=None, name=None) -> Any:
+    """Return the number of elements, repeated."""
+    times = -1 if count is None else V.integer(count, "count")
+    return -1 if times < 0 else _finite(known, lambda: known * times)
+
+
+def taken(known, /, count, name=None) -> Any:
+    """Return the number of the first elements."""
+    number = V.integer(count, "count")
+    return known if number < 0 or known is None else number if known < 0 else min(number, known)
+
+
+def skipped(known, /, count, name=None) -> Any:
+    """Return the number of elements after the first."""
+    number = V.integer(count, "count")
+    return _finite(known, lambda: max(known - number, 0))
+
+
+def in_shards(known, /, num_shards, index, name=None) -> Any:
+    """Return the number of elements of a part."""
+    step, place = V.integer(num_shards, "num_shards"), V.integer(index, "index")
+    if not 0 <= place < step:
+        raise refusal(V.invalid, "Index must be", step - 1, place, operation="ShardDataset")
+    return _finite(known, lambda: -((place - known) // step))
 
 
 def draws(seed, varied) -> Callable[[], Philox]:

@@ -30,9 +30,6 @@ class _Message:
 
     def SerializeToString(self) -> bytes:
         """Return the message as bytes."""
-        return self._encoded()
-
-    def _encoded(self) -> bytes:
         raise NotImplementedError
 
     def ParseFromString(self, serialized: bytes) -> int:
@@ -43,10 +40,6 @@ class _Message:
     @classmethod
     def FromString(cls, serialized: bytes) -> Any:
         """Return the message that bytes hold."""
-        return cls._decoded(bytes(serialized))
-
-    @classmethod
-    def _decoded(cls, serialized: bytes) -> Any:
         raise NotImplementedError
 
 
@@ -69,11 +62,11 @@ class BytesList(_List):
             raise TypeError(f"bad argument type for built-in operation: {value!r} is not bytes")
         return value
 
-    def _encoded(self) -> bytes:
+    def SerializeToString(self) -> bytes:
         return b"".join(field(1, one) for one in self.value)
 
     @classmethod
-    def _decoded(cls, serialized: bytes) -> BytesList:
+    def FromString(cls, serialized: bytes) -> Any:
         return cls([one for _, one in fields(serialized)])
 
 
@@ -82,11 +75,11 @@ class FloatList(_List):
 
     _kind, _converted = np.float32, float
 
-    def _encoded(self) -> bytes:
+    def SerializeToString(self) -> bytes:
         return field(1, np.asarray(self.value, "<f4").tobytes()) if self.value else b""
 
     @classmethod
-    def _decoded(cls, serialized: bytes) -> FloatList:
+    def FromString(cls, serialized: bytes) -> Any:
         return cls(np.frombuffer(b"".join(one for _, one in fields(serialized)), "<f4"))
 
 
@@ -95,11 +88,11 @@ class Int64List(_List):
 
     _kind, _converted = np.int64, int
 
-    def _encoded(self) -> bytes:
+    def SerializeToString(self) -> bytes:
         return field(1, b"".join(map(varint, self.value))) if self.value else b""
 
     @classmethod
-    def _decoded(cls, serialized: bytes) -> Int64List:
+    def FromString(cls, serialized: bytes) -> Any:
         return cls([number for _, one in fields(serialized) for number in packed(one)])
 
 
@@ -123,15 +116,15 @@ class Feature(_Message):
         """Return the name of the list, or None."""
         return self._one
 
-    def _encoded(self) -> bytes:
+    def SerializeToString(self) -> bytes:
         if self._one is None:
             return b""
-        return field([*_KINDS].index(self._one) + 1, getattr(self, self._one)._encoded())
+        return field([*_KINDS].index(self._one) + 1, getattr(self, self._one).SerializeToString())
 
     @classmethod
-    def _decoded(cls, serialized: bytes) -> Feature:
+    def FromString(cls, serialized: bytes) -> Any:
         names = [*_KINDS]
-        lists = {names[n - 1]: _KINDS[names[n - 1]]._decoded(x) for n, x in fields(serialized)}
+        lists = {names[n - 1]: _KINDS[names[n - 1]].FromString(x) for n, x in fields(serialized)}
         return cls(**lists)
 
 
@@ -141,14 +134,14 @@ class Features(_Message):
     def __init__(self, feature: dict[str, Feature] | None = None) -> None:
         self.feature = dict(feature or {})
 
-    def _encoded(self) -> bytes:
-        pairs = ((key.encode(), one._encoded()) for key, one in self.feature.items())
+    def SerializeToString(self) -> bytes:
+        pairs = ((key.encode(), one.SerializeToString()) for key, one in self.feature.items())
         return b"".join(field(1, field(1, key) + field(2, one)) for key, one in sorted(pairs))
 
     @classmethod
-    def _decoded(cls, serialized: bytes) -> Features:
+    def FromString(cls, serialized: bytes) -> Any:
         pairs = (dict(fields(one)) for _, one in fields(serialized))
-        return cls({p.get(1, b"").decode(): Feature._decoded(p.get(2, b"")) for p in pairs})
+        return cls({p.get(1, b"").decode(): Feature.FromString(p.get(2, b"")) for p in pairs})
 
 
 class Example(_Message):
@@ -157,12 +150,12 @@ class Example(_Message):
     def __init__(self, features: Features | None = None) -> None:
         self.features = Features() if features is None else features
 
-    def _encoded(self) -> bytes:
-        return field(1, self.features._encoded())
+    def SerializeToString(self) -> bytes:
+        return field(1, self.features.SerializeToString())
 
     @classmethod
-    def _decoded(cls, serialized: bytes) -> Example:
-        return cls(Features._decoded(b"".join(one for _, one in fields(serialized))))
+    def FromString(cls, serialized: bytes) -> Any:
+        return cls(Features.FromString(b"".join(one for _, one in fields(serialized))))
 
 
 __all__ = completed(globals())

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.tensorflow.dtypes import as_dtype
-from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
+from wengert.compat.tensorflow.eager import bytes_of, is_text
+from wengert.compat.tensorflow.elements import of_array
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.words import completed
 
@@ -26,10 +27,6 @@ def _array(value, dtype=None) -> Any:
         return bytes_of(value)
     array = np.asarray(numbers_of(value))
     return array if dtype is None else array.astype(as_dtype(dtype).as_numpy_dtype)
-
-
-def _tensor(array) -> Any:
-    return labels_of(array) if array.dtype == object else constant_of(array)
 
 
 class KeyValueTensorInitializer:
@@ -78,18 +75,9 @@ class _Table:
         self._held: dict[Any, Any] = {}
 
     def _fill(self, keys, values) -> None:
-        found = _array(keys, self.key_dtype)
-        rows = _array(values, self.value_dtype)
-        self._held.update(
-            zip(
-                found.ravel().tolist(),
-                rows.reshape(found.size, *rows.shape[found.ndim :]),
-                strict=True,
-            )
-        )
-
-    def _missing(self, key) -> Any:
-        return self._default
+        found, rows = _array(keys, self.key_dtype), _array(values, self.value_dtype)
+        parts = rows.reshape(found.size, *rows.shape[found.ndim :])
+        self._held.update(zip(found.ravel().tolist(), parts, strict=True))
 
     def lookup(self, keys, name=None) -> Any:
         """Return the values of keys, or the default.
@@ -105,13 +93,10 @@ class _Table:
                 f"{as_dtype(kind).name}"
             )
         array = _array(keys, self.key_dtype)
-        found = [
-            self._held[key] if key in self._held else self._missing(key)
-            for key in array.ravel().tolist()
-        ]
+        found = [self._held.get(key, self._default) for key in array.ravel().tolist()]
         kind = object if self.value_dtype.name == "string" else self.value_dtype.as_numpy_dtype
         rows = np.asarray(found, kind).reshape((*array.shape, *np.shape(self._default)))
-        return _tensor(rows)
+        return of_array(rows)
 
     __getitem__ = lookup
 
@@ -122,7 +107,7 @@ class _Table:
     def export(self, name=None) -> tuple[Any, Any]:
         """Return all keys and values."""
         keys = np.asarray([*self._held], object if self.key_dtype.name == "string" else None)
-        return _tensor(keys), self.lookup(_tensor(keys))
+        return of_array(keys), self.lookup(of_array(keys))
 
 
 class StaticHashTable(_Table):

@@ -58,7 +58,7 @@ def fields(data: bytes) -> Iterator[tuple[int, Any]]:
     ------
     DataLossError: If the message is cut off, or has a field of another kind.
     """
-    place = 0
+    data, place = bytes(data), 0
     try:
         while place < len(data):
             key, place = _read(data, place)

@@ -140,6 +140,25 @@ def _over(x, axis, value) -> Any:
     return tf.reshape(tf.cast(value, x.dtype), shape)
 
 
+def batch_normalization(x, mean, variance, axis, offset, scale, epsilon) -> Any:
+    """Subtract a mean and divide by a standard deviation, given for each position of `axis`."""
+    x = convert_to_tensor(x)
+    mean, variance, offset, scale = (
+        None if one is None else _over(x, axis, one) for one in (mean, variance, offset, scale)
+    )
+    return nn.batch_normalization(x, mean, variance, offset, scale, epsilon)
+
+
+def depth_to_space(x, block_size, data_format) -> Any:
+    """Return blocks of positions for the channels."""
+    return nn.depth_to_space(x, block_size, layout(x, data_format))
+
+
+def space_to_depth(x, block_size, data_format) -> Any:
+    """Return channels for blocks of positions."""
+    return nn.space_to_depth(x, block_size, layout(x, data_format))
+
+
 def layer_normalization(x, gamma, beta, axis, epsilon) -> Any:
     """Subtract the mean and divide by the standard deviation over dimensions."""
     x = convert_to_tensor(x)
@@ -256,11 +275,6 @@ def select(condlist, choicelist, default) -> Any:
     return result
 
 
-def switch(index, branches, operands) -> Any:
-    """Call the branch of this number."""
-    return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
-
-
 def associative_scan(f, elems, reverse, axis) -> Any:
     """Return the running results of a function of two elements."""
     rows = list(zip(*(tf.unstack(x, axis=axis) for x in nest.flatten(elems)), strict=True))
@@ -319,11 +333,6 @@ def irfft(x, fft_length) -> Any:
     return signal.irfft(both, None if fft_length is None else [fft_length])
 
 
-def extract_sequences(x, sequence_length, sequence_stride) -> Any:
-    """Return overlapping parts of sequences."""
-    return signal.frame(x, sequence_length, sequence_stride)
-
-
 def polar(length, angle) -> Any:
     """Return complex numbers of these lengths and angles."""
     length, angle = convert_to_tensor(length), convert_to_tensor(angle)
@@ -339,11 +348,6 @@ def view_as_complex(x) -> Any:
 def view_as_real(x) -> Any:
     """Return complex numbers as pairs of numbers."""
     return tf.stack([math.real(x), math.imag(x)], -1)
-
-
-def view(x, dtype) -> Any:
-    """Return the bits as another dtype."""
-    return tf.bitcast(convert_to_tensor(x), dtype)
 
 
 def lu_factor(x) -> Any:

@@ -16,6 +16,7 @@ from wengert.compat.tensorflow.keras import activations, composed
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.specs import of_rank
 from wengert.compat.tensorflow.keras.weights import COMPUTED
 from wengert.compat.tensorflow.words import refusal
 
@@ -60,6 +61,12 @@ def _array(data) -> Any:
 class Weighted(Layer):
     """Base class for layers whose result is a product with a kernel, plus a bias."""
 
+    dimensions: ClassVar[int] = 0
+    _channels: int | None = None
+
+    def _needed(self) -> Any:
+        return of_rank(min_ndim=self.dimensions + 2, channels=self._channels)
+
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         """Return the shape of the kernel, and the number of biases."""
         raise NotImplementedError
@@ -68,7 +75,8 @@ class Weighted(Layer):
         raise NotImplementedError
 
     def build(self, input_shape) -> None:
-        shape, count = self._shapes(input_shape[-1])
+        self._channels = input_shape[-1]
+        shape, count = self._shapes(self._channels)
         self.kernel = self._weight("kernel", shape)
         self.bias = self._weight("bias", (count,)) if self.use_bias else None
 
@@ -189,11 +197,20 @@ class Conv3DTranspose(Conv2DTranspose):
     dimensions = 3
 
 
+class Spatial(Layer):
+    """Base class for layers whose input has `dimensions` between the batch and the channels."""
+
+    dimensions: ClassVar[int]
+
+    def _needed(self) -> Any:
+        return of_rank(ndim=self.dimensions + 2)
+
+
 # -- pooling ---------------------------------------------------------------------------------------
 
 
 @settings("pool_size=2, strides=None, padding='valid', data_format=None")
-class _Pooling(Layer):
+class _Pooling(Spatial):
     """{words} of {of}.
 
     Examples
@@ -202,7 +219,6 @@ class _Pooling(Layer):
     TensorShape({pooled})
     """
 
-    dimensions: ClassVar[int]
     function: ClassVar[Any]
 
     def _prepare(self: Any) -> None:
@@ -215,10 +231,9 @@ class _Pooling(Layer):
 
 
 @settings("data_format=None, keepdims=False")
-class _Global(Layer):
+class _Global(Spatial):
     """Base class for layers that pool a whole example."""
 
-    dimensions: ClassVar[int]
     function: ClassVar[Any]
 
     def call(self, inputs) -> Any:
@@ -487,13 +502,6 @@ class Dense(Weighted):
         return (channels, self.units), self.units
 
     def _product(self, inputs) -> Any:
-        shape, size = tuple(inputs.shape), self.kernel.shape[0]
-        if len(shape) < 2:
-            wanted = f"min_ndim=2, found ndim={len(shape)}. Full shape received: {shape}"
-            raise refusal(ValueError, "Input 0 of", self.name, wanted)
-        if shape[-1] != size:
-            wanted = f"axis -1 of input shape to have value {size}, but received input with shape"
-            raise refusal(ValueError, "Input 0 of", self.name, f"{wanted} {shape}")
         return operations.tensordot(inputs, self.kernel, 1)
 
 

@@ -26,7 +26,7 @@ from wengert.compat.tensorflow.eager import Tensor, is_text, labels_of
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, normals
 from wengert.compat.tensorflow.functions.normalisation import dropout
 from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
-from wengert.compat.tensorflow.keras import constraints, policies, regularizers
+from wengert.compat.tensorflow.keras import constraints, policies, regularizers, specs
 from wengert.compat.tensorflow.keras.globals import float_type, name_for
 from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.keras.symbols import OPERATORS, Symbol, symbolic
@@ -344,6 +344,9 @@ class Layer(Configured):
         if args:
             others = [_array(value, self._computed) for value in args[1:]] if args[1:] else ()
             args = (_entered(args[0], self._computed), *others)
+        needed = self.input_spec
+        if needed is not None and args:
+            specs.check(needed, args[0], self.name)
         self._build_for(args)
         token = _TRAINING.set(training)
         kinds = None if COMPUTED.get() is self._narrow else COMPUTED.set(self._narrow)
@@ -364,6 +367,20 @@ class Layer(Configured):
             )
         self._mask(result, first, masks)
         return result
+
+    @property
+    def input_spec(self) -> Any:
+        """The `InputSpec` that the first argument must have, or a structure of them."""
+        chosen = vars(self).get("_input_spec")
+        return self._needed() if chosen is None else chosen
+
+    @input_spec.setter
+    def input_spec(self, value) -> None:
+        object.__setattr__(self, "_input_spec", value)
+
+    def _needed(self) -> Any:
+        """Return the `InputSpec` of this kind of layer, if there is one."""
+        return None
 
     def compute_mask(self, inputs, mask=None) -> Any:
         """Return the mask of the result; by default the mask of the inputs."""

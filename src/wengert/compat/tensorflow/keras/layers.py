@@ -30,11 +30,12 @@ _GATHERED = gathered(
     "wengert.compat.tensorflow",
     """
     keras.attention: *
-    keras.core_layers: * -Normalizing -Weighted -batches_of -conv_padding -expand -in_float32
-        Convolution1D=Conv1D Convolution1DTranspose=Conv1DTranspose Convolution2D=Conv2D
+    keras.core_layers: * -Normalizing -Spatial -Weighted -batches_of -conv_padding -expand
+        -in_float32 Convolution1D=Conv1D Convolution1DTranspose=Conv1DTranspose Convolution2D=Conv2D
         Convolution2DTranspose=Conv2DTranspose Convolution3D=Conv3D
         Convolution3DTranspose=Conv3DTranspose
     keras.preprocessing_layers: *
+    keras.specs: InputSpec
     keras.recurrent: * -Cell -ConvLSTMCell -initial -size_of -stepped
     keras.spatial_layers: * SeparableConvolution1D=SeparableConv1D
         SeparableConvolution2D=SeparableConv2D

@@ -139,16 +139,6 @@ def _moments(x, axes, keepdims) -> Any:
     return nn.moments(x, axes, keepdims=keepdims)
 
 
-def _batch_normalization(x, mean, variance, axis, offset, scale, epsilon) -> Any:
-    """Subtract a mean and divide by a standard deviation, given for each position of `axis`."""
-    x = conversion.convert_to_tensor(x)
-    shape = [-1 if i == axis % x.shape.rank else 1 for i in range(x.shape.rank)]
-    given = [
-        one if one is None else tf.reshape(one, shape) for one in (mean, variance, offset, scale)
-    ]
-    return nn.batch_normalization(x, given[0], given[1], given[2], given[3], epsilon)
-
-
 def _lstsq(a, b, rcond) -> Any:
     """Return the least-squares solution of a linear system."""
     return computed("MatrixSolveLs", lambda *given: wnp.linalg.lstsq(*given, rcond)[0], *two(a, b))
@@ -183,19 +173,6 @@ def _segments(reduce: Callable[..., Any]) -> Callable[..., Any]:
     return reduced
 
 
-def _depth_to_space(x, block_size, data_format) -> Any:
-    """Return blocks of positions for the channels."""
-    return nn.depth_to_space(x, block_size, _FORMATS[data_format])
-
-
-def _space_to_depth(x, block_size, data_format) -> Any:
-    """Return channels for blocks of positions."""
-    return nn.space_to_depth(x, block_size, _FORMATS[data_format])
-
-
-_FORMATS = {"channels_first": "NCHW", "channels_last": "NHWC"}
-
-
 def _empty(shape, dtype) -> Any:
     """Return zeros."""
     return tf.zeros(shape, dtype or floatx())
@@ -203,13 +180,12 @@ def _empty(shape, dtype) -> Any:
 
 def switch(index, branches, *operands) -> Any:
     """Call the branch of this number; the number is clipped to those that there are."""
-    return composed.switch(index, branches, operands)
+    return branches[int(np.clip(int(index), 0, len(branches) - 1))](*operands)
 
 
-_segment_sum = _segments(math.unsorted_segment_sum)
-_segment_max = _segments(math.unsorted_segment_max)
-_segment_min = _segments(math.unsorted_segment_min)
-_segment_prod = _segments(math.unsorted_segment_prod)
+_segment_max, _segment_min, _segment_prod, _segment_sum = (
+    _segments(getattr(math, f"unsorted_segment_{name}")) for name in ("max", "min", "prod", "sum")
+)
 
 
 def _convert_to_numpy(x) -> Any:
@@ -244,13 +220,13 @@ of_families(
     (inputs, kernel, strides=1, padding='valid', output_padding=None, data_format=None,
         dilation_rate=1): composed.conv_transpose
     (target, output, target_length, output_length, mask_index=0): composed.ctc_loss
-    (x, block_size, data_format='channels_last'): depth_to_space=_depth_to_space
-        space_to_depth=_space_to_depth
+    (x, block_size, data_format='channels_last'): composed.depth_to_space
+        composed.space_to_depth
     (x1, x2): math.divide_no_nan
     (query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
         attn_logits_soft_cap=None): composed.dot_product_attention
     (shape, dtype=None): empty=_empty
-    (x, sequence_length, sequence_stride): composed.extract_sequences
+    (x, sequence_length, sequence_stride): extract_sequences=signal.frame
     (x, output_size, kernel_size, dilation=1, padding=0, stride=1): composed.fold
     (x, key): composed.get_item
     (x, fft_length=None): composed.irfft composed.rfft
@@ -271,10 +247,10 @@ of_families(
     (x, kernel_size, dilation=1, padding=0, stride=1): composed.unfold
     (x, sorted=True, return_index=False, return_inverse=False, return_counts=False, axis=None,
         size=None, fill_value=None): composed.unique
-    (x, dtype=None): composed.view
+    (x, dtype=None): view=tf.bitcast
     (x, dtype=None): array=conversion.convert_to_tensor conversion.convert_to_tensor
     (x, mean, variance, axis, offset=None, scale=None, epsilon=0.001):
-        batch_normalization=_batch_normalization
+        composed.batch_normalization
     (target, output, from_logits=False): backend.binary_crossentropy
     (x, shape): tf.broadcast_to
     (x, dtype): tf.cast tf.saturate_cast
@@ -320,6 +296,7 @@ of_families(
     conversion=conversion,
     linalg=linalg,
     math=math,
+    signal=composed.signal,
 )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import told
-from wengert.compat.tensorflow import image, initializers, math, nn, operations
+from wengert.compat.tensorflow import image, initializers, nn, operations
 from wengert.compat.tensorflow.keras import composed, regularizers
 from wengert.compat.tensorflow.keras import core_layers as core
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
@@ -19,7 +19,7 @@ from wengert.compat.tensorflow.words import refusal
 
 
 @settings("data_format=None")
-class _Margins(Layer):
+class _Margins(core.Spatial):
     """{words}.
 
     Examples
@@ -27,8 +27,6 @@ class _Margins(Layer):
     >>> tf.keras.layers.{kind}()(tf.ones({given})).shape
     TensorShape({wide})
     """
-
-    dimensions: ClassVar[int]
 
     def _pairs(self, name: str, value) -> tuple[tuple[int, int], ...]:
         """Return the two margins of each spatial dimension."""
@@ -164,7 +162,8 @@ class DepthwiseConv2D(_ByChannels):
 
     def build(self, input_shape) -> None:
         """Create the weights."""
-        wide, many = input_shape[-1], self.depth_multiplier
+        self._channels = wide = input_shape[-1]
+        many = self.depth_multiplier
         self.kernel = self._weight("kernel", (*self.kernel_size, wide, many), "depthwise")
         self.bias = self._weight("bias", (wide * many,)) if self.use_bias else None
 
@@ -202,7 +201,8 @@ class SeparableConv2D(_ByChannels):
 
     def build(self, input_shape) -> None:
         """Create the weights."""
-        wide, many = input_shape[-1], self.depth_multiplier
+        self._channels = wide = input_shape[-1]
+        many = self.depth_multiplier
         shape = (*self.kernel_size, wide, many)
         self.depthwise_kernel = self._weight("depthwise_kernel", shape, "depthwise")
         self.pointwise_kernel = self._weight(
@@ -284,8 +284,7 @@ class RMSNormalization(Layer):
 
     @core.in_float32
     def call(self, inputs) -> Any:
-        size = operations.reduce_mean(operations.square(inputs), self.axis, keepdims=True)
-        return inputs * math.rsqrt(size + self.epsilon) * self.scale
+        return composed.rms_normalization(inputs, self.scale, self.axis, self.epsilon)
 
 
 @settings("axis=-1")
