@@ -6,7 +6,6 @@ import numpy as np
 
 from wengert import version
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.base.threads import get_num_threads
 
 __all__ = ["parallel_info", "show"]
@@ -45,6 +44,3 @@ def parallel_info() -> str:
 
 def _cxx_flags() -> str:
     return ""
-
-
-fill_sections(globals())

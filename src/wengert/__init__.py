@@ -9,6 +9,7 @@ import sys as _sys
 import warnings as _warnings
 from typing import Any as _Any
 
+import wengert.base.sections as _sections  # noqa: F401  it fills in docstrings from here on
 from wengert import autograd as autograd
 from wengert.base.device import device as device
 from wengert.base.device import get_default_device as get_default_device

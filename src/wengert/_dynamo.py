@@ -9,7 +9,6 @@ from typing import Any
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.compiler.api import compile
 from wengert.compiler.control import (
     CONFIG,
@@ -152,5 +151,4 @@ def explain(f: Callable[..., Any]) -> Callable[..., Any]:
     return explained
 
 
-fill_sections(globals())
 __dir__ = shows(__all__)

@@ -9,7 +9,6 @@ from typing import Any
 
 from wengert.base.dtypes import as_dtype
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.ops.join import cat
 
 __all__ = [
@@ -95,6 +94,3 @@ def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ..
     """
     parts = flat.split([one.numel() for one in tensors])
     return tuple(part.view_as(one) for part, one in zip(parts, tensors, strict=True))
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.func import vmap as _mapped
 from wengert.tape.sites import warn
 
@@ -56,6 +55,3 @@ def _vmap(
         return results if several else results[0]
 
     return mapped
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from typing import Any
 
 from wengert.base.device import device as Device
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 
 __all__ = ["current_accelerator", "device_count", "is_available"]
 __dir__ = shows(__all__)
@@ -82,5 +81,3 @@ for _name in (
     *("empty_cache", "max_memory_reserved", "memory_reserved", "reset_peak_memory_stats"),
 ):
     globals()[_name] = _needs_one(_name)
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 
 __all__ = ["Future", "collect_all", "wait_all"]
 __dir__ = shows(__all__)
@@ -114,6 +113,3 @@ def collect_all(futures: Sequence[Future]) -> Future:
 def wait_all(futures: Sequence[Future]) -> list[Any]:
     """Wait for all of `futures` and return their results; raise the first error."""
     return [future.wait() for future in collect_all(futures).wait()]
-
-
-fill_sections(globals())

@@ -19,7 +19,6 @@ from urllib.parse import urlparse
 
 from wengert.base.names import shows
 from wengert.base.progress import Progress
-from wengert.base.sections import fill_sections
 from wengert.serialization.files import load as load_file
 
 __all__ = [
@@ -184,6 +183,3 @@ def load_state_dict_from_url(
         found = HASH_REGEX.search(path.name) if check_hash else None
         download_url_to_file(url, path, found[1] if found else None, progress)
     return load_file(path)
-
-
-fill_sections(globals())

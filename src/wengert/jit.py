@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, NoReturn
 
 from wengert.base.elsewhere import elsewhere, refusal
-from wengert.base.sections import fill_sections
 from wengert.futures import Future
 from wengert.nn.modules.module import Module
 
@@ -335,5 +334,4 @@ def load(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> NoRetur
     raise NotImplementedError(f"torch.jit.load is not offered: {_NO_FILES}")
 
 
-fill_sections(globals())
 del annotations  # a module of this name is a row of a table

@@ -26,7 +26,6 @@ from wengert.base.device import device, is_meta
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import refusal
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase, version_of
 from wengert.tape.inplace import bump
 from wengert.tape.modes import NO_GRAD, current_mode, no_grad
@@ -790,6 +789,3 @@ def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_vers
 def parse_args(*kinds: str) -> Callable[[Any], Any]:
     """Return a decorator that leaves an exporter's function unchanged."""
     return lambda function: function
-
-
-fill_sections(globals())

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.kernels.shared import SharedMemory, shared_memory_of
 from wengert.nn.parameter import Buffer, Parameter
 from wengert.tape.base import LEAF
@@ -263,6 +262,3 @@ def spawn(
 ) -> ProcessContext | None:
     """Call `start_processes` with the start method "spawn"."""
     return start_processes(fn, args, nprocs, join, daemon, "spawn")
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from itertools import chain
 from typing import Any
 
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 from wengert.tensor.overrides import (
@@ -246,6 +245,3 @@ def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
 
     functions = chain.from_iterable(get_overridable_functions().values())
     return {function: stand_in(function) for function in functions}
-
-
-fill_sections(globals())

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere, refusal
-from wengert.base.sections import fill_sections
 from wengert.ops.aten import overload_of
 from wengert.ops.exports import EXPORTS
 from wengert.prims.record import Primitive
@@ -582,6 +581,3 @@ def tensorboard_trace_handler(
         prof.export_chrome_trace(folder / f"{worker}.{time.time_ns()}.pt.trace.json")
 
     return write
-
-
-fill_sections(globals())

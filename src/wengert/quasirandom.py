@@ -10,7 +10,6 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, default_float
 from wengert.base.extras import scipy_module
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.ops.choice import randint
 from wengert.ops.generator import Generator
 from wengert.ops.options import made
@@ -121,6 +120,3 @@ class SobolEngine:
         options += ["scramble=True"] if self.scramble else []
         options += [] if self.seed is None else [f"seed={self.seed}"]
         return f"SobolEngine({', '.join(options)})"
-
-
-fill_sections(globals())

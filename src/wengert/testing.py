@@ -10,7 +10,6 @@ import numpy as np
 from wengert.base.containers import by_name
 from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.layout import sparse_coo
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import device_of, is_elsewhere
 from wengert.ops.make_tensor import make_tensor
 from wengert.sparse.tensors import SparseBase
@@ -287,6 +286,3 @@ def _table(a: Any, b: Any, bad: Any, rtol: float, atol: float) -> str:
         index = f" at index {at}" if at else ""
         lines.append(f"Greatest {what} difference: {values[at].item()}{index}{allowed}")
     return "\n".join(lines)
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 
 __all__ = ["TorchVersion"]
 __dir__ = shows(__all__)
@@ -74,6 +73,3 @@ def _key(found: re.Match[str]) -> tuple[Any, ...]:
     while numbers and not numbers[-1]:
         numbers.pop()
     return numbers, not found["before"], found["before"] or "", found["local"] or ""
-
-
-fill_sections(globals())

@@ -32,7 +32,7 @@ def test_every_public_name_is_documented_with_an_example(space):
     for name, value in exported(space):
         docstring = inspect.getdoc(value)
         assert docstring, f"{name} has no docstring"
-        assert "%(" not in docstring, f"{name}: its module lacks `fill_sections(globals())`"
+        assert "%(" not in docstring, f"{name}: its docstring is not filled in"
         # Exceptions say what they are, old names what to call; what is called is shown
         is_error = isinstance(value, type) and issubclass(value, BaseException)
         if not is_error and "old name" not in docstring:

@@ -21,7 +21,6 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, as_dtype, category, dtype
 from wengert.base.errors import long_name
 from wengert.base.extras import bfloat16
-from wengert.base.sections import fill_sections
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, version_of
@@ -246,6 +245,3 @@ def is_autocast_cache_enabled() -> bool:
 
 def clear_autocast_cache() -> None:
     """Clear the cache of an `autocast`; it never outlives the context."""
-
-
-fill_sections(globals())

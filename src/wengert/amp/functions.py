@@ -8,7 +8,6 @@ from typing import Any
 
 from wengert.amp.autocast import autocast, get_autocast_dtype, is_autocast_enabled
 from wengert.base.dtypes import FLOATING, as_dtype, category, dtype
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 
@@ -110,6 +109,3 @@ def _converted(value: Any, target: dtype) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_converted(item, target) for item in value)
     return value
-
-
-fill_sections(globals())

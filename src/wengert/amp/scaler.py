@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.ops.create import tensor
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
@@ -317,6 +316,3 @@ class GradScaler:
         self._backoff_factor = state_dict["backoff_factor"]
         self._growth_interval = state_dict["growth_interval"]
         self._steps = state_dict["_growth_tracker"]
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from wengert.autograd.function import Function
-from wengert.base.sections import fill_sections
 
 __all__ = ["Resize"]
 
@@ -37,6 +36,3 @@ class Resize(Function):
     def backward(ctx: Any, grad_output: Any) -> Any:
         """Return the gradient in the shape of the argument."""
         return grad_output.contiguous().view(ctx.input_sizes), None
-
-
-fill_sections(globals())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.tape.anomaly import Anomaly
 from wengert.tape.modes import change_mode, full_mode
 from wengert.tape.sites import warn
@@ -114,6 +113,3 @@ class detect_anomaly:
 
     def __exit__(self, *exc: object) -> None:
         change_mode(anomaly=self._before)
-
-
-fill_sections(globals())

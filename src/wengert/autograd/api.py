@@ -9,7 +9,6 @@ from typing import Any, TypeAlias, overload
 from wengert.base import errors
 from wengert.base.containers import field_names, flatten
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_backward, run_grad
 from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.detachments import note, without_tangents
@@ -316,6 +315,3 @@ class Variable(metaclass=_VariableMeta):
             note("Variable(t)", data)
         tensor = new_tensor(without_tangents(data), None, data._share_version())
         return tensor.requires_grad_(True) if requires_grad else tensor
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.func.forward import joined
 from wengert.func.inputs import Entered
 from wengert.tape.backward import run_grad
@@ -77,6 +76,3 @@ def tangents_of_batch(
         value, outputs = func(*duals)
         slopes = [move("tangent_of", out, level) for out in outputs]
         return value, tuple(move("unwrap", slope, batch) for slope in slopes)
-
-
-fill_sections(globals())

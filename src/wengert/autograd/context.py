@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.tape.base import SparseValue, TensorBase
 from wengert.tape.sites import warn
 from wengert.types import Tensor
@@ -93,6 +92,3 @@ def _check_tensors(values: tuple[Any, ...], message: str) -> None:
     for i, value in enumerate(values):
         if not isinstance(value, TensorBase):
             raise TypeError(f"{message} {i} is of type {type(value).__name__}")
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.interp.levels import batch_of, levels_of
 from wengert.ops.like import zeros_like
@@ -83,6 +82,3 @@ def _stacked(parts: Sequence[Any]) -> Any:
     if like is None:
         return None
     return T.stack(*[zeros_like(like) if p is None else p for p in parts], dim=0)
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from wengert.autograd.function import FunctionNode
 from wengert.autograd.once import Error
 from wengert.autograd.reasons import CURES, Explanation, listed, without_graph, without_path
 from wengert.base.errors import describe
-from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, node_of
 from wengert.tape.node import Unrecorded, edge_of, public_target, target_of
 from wengert.tape.paths import Paths, Reach, flat_nodes, same_edge, why_broken
@@ -207,6 +206,3 @@ def _shortened(path: tuple[str, ...]) -> str:
     if len(names) > 8:
         names[4:-3] = [f"({len(names) - 7} more)"]
     return " -> ".join(names)
-
-
-fill_sections(globals())

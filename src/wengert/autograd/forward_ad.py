@@ -14,7 +14,6 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.func.forward import cast_tangent, joined
 from wengert.func.inputs import Entered
 from wengert.interp.dual import Dual
@@ -272,6 +271,3 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     primal._extra().no_write = PART
     link(tensor, primal)
     return UnpackedDualTensor(primal, tangent)
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ from wengert.autograd.function_node import FunctionNode as FunctionNode
 from wengert.autograd.function_outputs import finish
 from wengert.autograd.once import once_differentiable as once_differentiable
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Level, levels_of
 from wengert.tape.base import TensorBase
 from wengert.tape.invalidated import Invalidated
@@ -309,6 +308,3 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
-
-
-fill_sections(globals())

@@ -33,7 +33,6 @@ from wengert.autograd.functional_checks import (
     vector_of_inputs,
 )
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.func.inputs import fresh
 from wengert.ops.like import ones_like
 from wengert.tape.levels import leads_outside
@@ -397,6 +396,3 @@ def hvp(
         product = filled(grads, at, strict, create_graph, NO_PATH_SECOND_BACK)
     (output,) = shown((output,), create_graph)
     return output, unpacked(shown(product, create_graph), several)
-
-
-fill_sections(globals())

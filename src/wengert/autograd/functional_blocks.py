@@ -23,7 +23,6 @@ from wengert.autograd.functional_checks import (
     shown,
     unpacked,
 )
-from wengert.base.sections import fill_sections
 from wengert.func.jacobians import units_of
 from wengert.ops.create import zeros
 from wengert.ops.join import stack
@@ -173,6 +172,3 @@ def by_columns(
             )
         )
     return unpacked(tuple(unpacked(block, several_in) for block in blocks), several_out)
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, alike
@@ -248,6 +247,3 @@ def shown(tensors: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
 def unpacked(values: tuple[Any, ...], several: bool) -> Any:
     """Return the only value, or the tuple if there may be `several`."""
     return values if several else values[0]
-
-
-fill_sections(globals())

@@ -1,6 +1,5 @@
 """Layer 7 · autograd: the recording modes, under PyTorch's module name."""
 
-from wengert.base.sections import fill_sections
 from wengert.tape.inference import inference_mode as inference_mode
 from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.modes import is_multithreading_enabled as is_multithreading_enabled
@@ -54,6 +53,3 @@ class _force_original_view_tracking:
 
     def clone(self) -> "_force_original_view_tracking":
         return type(self)(self.mode)
-
-
-fill_sections(globals())

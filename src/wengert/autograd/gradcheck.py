@@ -9,8 +9,6 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from wengert.base.sections import fill_sections
-
 if TYPE_CHECKING:
     from wengert.autograd.jacobians import get_analytical_jacobian as get_analytical_jacobian
     from wengert.autograd.jacobians import get_numerical_jacobian as get_numerical_jacobian
@@ -231,6 +229,3 @@ def gradgradcheck(
         fast_mode=fast_mode,
         masked=masked,
     )
-
-
-fill_sections(globals())

@@ -18,7 +18,6 @@ import numpy as np
 from wengert.autograd.function_node import Context
 from wengert.base import errors
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.hooks import register_hook
@@ -430,6 +429,3 @@ def _register_all(tensors: Sequence[Any], fn: Callable[[Any], None]) -> list[Rem
         return hook
 
     return [register_hook(tensor, hook_for(i)) for i, tensor in enumerate(tensors)]
-
-
-fill_sections(globals())

@@ -12,7 +12,6 @@ import numpy as np
 
 from wengert.autograd.numeric import as_tuple, columns, evaluator
 from wengert.autograd.verify import requires_grad
-from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.sites import warn
@@ -128,6 +127,3 @@ def _deprecate(name: str, grad_out: float) -> None:
             f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0: "
             "multiply the result"
         )
-
-
-fill_sections(globals())

@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.autograd.batches import gradients_of_batch
-from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, alike, new_tensor
 from wengert.tape.node import Node, Unrecorded, edge_of, next_sequence
@@ -145,6 +144,3 @@ def closed_over(outputs: Iterable[Any], own: Iterable[Any]) -> list[Any]:
         else:
             stack += edge.edges
     return found
-
-
-fill_sections(globals())

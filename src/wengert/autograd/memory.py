@@ -11,7 +11,6 @@ import numpy as np
 
 from wengert.autograd.memory_text import ArrayRow, GraphRow, OperationRow, RoleRow, text_of
 from wengert.base.kept import memory_kept
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, NodeBase, OutputEdge, TensorBase
 from wengert.tape.node import Node, edge_of
@@ -317,6 +316,3 @@ def _by_shape(memories: list[_Memory]) -> tuple[ArrayRow, ...]:
         row[1] += memory.array.nbytes
     made = [ArrayRow(*key, *row) for key, row in rows.items()]
     return tuple(sorted(made, key=lambda row: -row.bytes))
-
-
-fill_sections(globals())

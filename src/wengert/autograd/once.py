@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import is_grad_enabled, no_grad
 from wengert.tape.node import Node, edge_of, next_sequence
@@ -96,6 +95,3 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
     wrapped.once = True  # type: ignore[attr-defined]  # a mark, for `kept` and `levels`
     return wrapped
-
-
-fill_sections(globals())

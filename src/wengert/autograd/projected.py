@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-
 times = 4
 """The number of projections to compare."""
 _SHARE = 0.1
@@ -61,6 +59,3 @@ def bisect(difference: Callable[[Any], float], size: int) -> int:
         else:
             low = middle
     return low
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import CUTS_BEFORE, HIDES, describe
-from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, node_of
 from wengert.tape.detachments import DETACHING, SCALARS, Detachment, recent, told
 from wengert.tape.invalidated import Invalidated
@@ -358,6 +357,3 @@ def _earlier(output: Any, input: Any, reach: Reach) -> Any:
         below = set(Reach(edge_of(input)).leaves)
         made = [leaf for leaf in alike if leaf in below]
     return next(iter(made), None)
-
-
-fill_sections(globals())

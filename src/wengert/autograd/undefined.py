@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import Function
-from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import new_tensor
 
@@ -91,6 +90,3 @@ def _failing(which: str, error: Any) -> tuple[str, Exception]:
         f"none ({type(error).__name__}: {error}). Its gradients are None then: let backward return "
         "None for them, or leave ctx.set_materialize_grads as it is"
     ), error
-
-
-fill_sections(globals())

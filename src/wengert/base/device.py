@@ -10,7 +10,6 @@ from typing import Any
 
 from wengert.base.backends import backend_of
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 
 _TYPES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
@@ -218,6 +217,3 @@ def get_default_device() -> device:
     device(type='cpu')
     """
     return META if PORTS.full_mode().meta else CPU
-
-
-fill_sections(globals())

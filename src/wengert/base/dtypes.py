@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 _CATEGORY = {"b": BOOL, "i": INTEGER, "u": INTEGER, "f": FLOATING, "c": COMPLEX}
 
@@ -473,6 +471,3 @@ class iinfo(_Limits):
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
-
-
-fill_sections(globals())

@@ -21,8 +21,6 @@ from contextlib import suppress
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-
 _TRIM, _MMAP = -1, -3
 """M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of malloc.h."""
 _UNSET = 128 << 10
@@ -119,6 +117,3 @@ def memory_kept() -> int:
     """
     library = _glibc()
     return int(library.mallinfo2().fordblks) if library is not None else 0
-
-
-fill_sections(globals())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
-
 
 class layout:
     """A storage layout of tensors.
@@ -42,5 +40,3 @@ sparse_bsc = layout("sparse_bsc")
 """Only stored blocks of elements, column by column."""
 _mkldnn, jagged = layout("_mkldnn"), layout("jagged")
 """Layouts that can be named, and that no tensor has."""
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import wrong_type
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import check_size
 
 
@@ -121,6 +120,3 @@ def empty_in_format(shape: tuple[int, ...], kind: Any, order: memory_format) -> 
         check_size(shape, kind.itemsize)
         raise
     return array if order.axes is None else array.transpose(np.argsort(order.axes))
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from time import monotonic
 from typing import Any, Self
 
 from wengert.base.extras import tqdm
-from wengert.base.sections import fill_sections
 
 _WIDTH = 24
 _LINES = 10
@@ -91,6 +90,3 @@ class Progress:
             print("  ".join(filter(None, (self._text, reason))), file=self.stream, flush=True)
         elif self.stream is not None and reason:
             print(reason, file=self.stream, flush=True)
-
-
-fill_sections(globals())

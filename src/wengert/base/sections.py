@@ -1,8 +1,8 @@
 """Layer 0 · base: shared sections of docstrings, written once and included by name.
 
 NOTE [shared sections]
-A module that ends with ``fill_sections(globals())`` has abbreviated docstrings. `help` shows, and
-doctest runs, the full form in NumPy's style:
+Docstrings are abbreviated. When a module of the package has run, `_Finder` has them filled in, so
+`help` shows, and doctest runs, the full form in NumPy's style:
 
     Parameters
     ----------
@@ -25,9 +25,12 @@ doctest runs, the full form in NumPy's style:
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 _WG = {"wg": "import wengert as wg"}
@@ -69,7 +72,9 @@ _IDIOMS = {
 """Names that a package's examples need not import, and the statements that define them."""
 
 
-_DOCUMENTED = (FunctionType, property)
+_FUNCTIONS = (FunctionType, type(functools.cache(os.fspath)))
+_DOCUMENTED = (*_FUNCTIONS, property)
+_IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: the classes of compiled modules
 _HEADINGS = frozenset({"Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes"})
 _COPIED = ("Parameters\n", "Attributes\n", "Raises\n")
 _SAME = "; arguments as for `"
@@ -256,23 +261,56 @@ def fill_sections(names: dict[str, Any]) -> None:
 
     Parameters
     ----------
-    names: The module's globals.
+    names
+        The module's globals.
     """
     name = names["__name__"]
     module = _Module(name, names)
+
+    def is_own(function: Any) -> bool:
+        # the docstrings of idioms are filled by their own modules
+        home = function.__module__
+        return bool(home == name or home[:8] != "wengert.")
+
     if doc := names["__doc__"]:
         names["__doc__"] = module.filled(doc)
     for value in names.values():
-        if type(value) is FunctionType:
-            # the docstrings of idioms are filled by their own modules
-            home = value.__module__
-            if (home == name or home[:8] != "wengert.") and (doc := value.__doc__):
+        if type(value) in _FUNCTIONS:
+            if is_own(value) and (doc := value.__doc__):
                 value.__doc__ = module.filled(doc, value)
         elif isinstance(value, type) and value.__module__ == name:
             members = vars(value)
-            if doc := value.__doc__:
+            if (doc := value.__doc__) and not value.__flags__ & _IMMUTABLE:
                 value.__doc__ = module.filled(doc, members.get("__init__"))
             for member in members.values():
                 function = getattr(member, "__func__", member)
-                if type(function) in _DOCUMENTED and (doc := function.__doc__):
+                kind = type(function)
+                if kind not in _DOCUMENTED or (kind in _FUNCTIONS and not is_own(function)):
+                    continue
+                if doc := function.__doc__:
                     member.__doc__ = function.__doc__ = module.filled(doc, function)
+
+
+class _Finder:  # no base class: to import importlib.abc takes longer than the rest of this module
+    """Finds modules of the package as Python does, and has their docstrings filled in."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module of the package, or None."""
+        found = PathFinder.find_spec(fullname, path) if fullname[:8] == "wengert." else None
+        if found is not None and found.loader is not None:
+            # the loader of an archive is one for all of its modules
+            vars(found.loader).setdefault("exec_module", _filling(found.loader.exec_module))
+        return found
+
+
+def _filling(run: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    def exec_module(module: ModuleType) -> None:
+        run(module)
+        fill_sections(vars(module))
+
+    return exec_module
+
+
+sys.meta_path.insert(0, _Finder())  # type: ignore[arg-type]  # it is a finder by its method

@@ -14,7 +14,6 @@ import numpy as np
 
 from wengert.base.errors import kind_of, wrong_type
 from wengert.base.patches import Setting
-from wengert.base.sections import fill_sections
 
 _MODES = ("default", "warn", "error")
 _PRECISIONS = ("highest", "high", "medium")
@@ -188,6 +187,3 @@ def get_num_interop_threads() -> int:
     1
     """
     return int(_INTEROP_THREADS.value)
-
-
-fill_sections(globals())

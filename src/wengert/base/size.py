@@ -7,8 +7,6 @@ import operator
 from collections.abc import Iterable
 from typing import Any, SupportsIndex, overload
 
-from wengert.base.sections import fill_sections
-
 
 class Size(tuple[int, ...]):
     """A shape: a tuple of integers that prints as PyTorch's and knows its number of elements.
@@ -76,6 +74,3 @@ class Size(tuple[int, ...]):
 
 def _sized(items: Iterable[int]) -> Size:
     return tuple.__new__(Size, items)
-
-
-fill_sections(globals())

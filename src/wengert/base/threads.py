@@ -18,8 +18,6 @@ from _thread import allocate_lock, start_new_thread  # not `threading`, which ta
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
-
 _VARIABLES = ("WENGERT_NUM_THREADS", "OMP_NUM_THREADS")
 
 Work = Callable[[int, int], None]
@@ -256,6 +254,3 @@ def set_num_threads(number: Any) -> None:
             f"set_num_threads expects a positive integer below 2**31, but got {number}"
         )
     _wanted = number
-
-
-fill_sections(globals())

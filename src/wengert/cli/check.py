@@ -8,7 +8,6 @@ from typing import Any
 
 import wengert as wg
 from wengert.autograd.verify import GradcheckError
-from wengert.base.sections import fill_sections
 from wengert.cli.request import BadRequest
 from wengert.cli.target import described, inputs_of, load
 
@@ -98,6 +97,3 @@ def check(
     if as_json:
         print(json.dumps(report))
     return 1 if "differ" in report else 0
-
-
-fill_sections(globals())

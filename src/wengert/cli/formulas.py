@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.interp.formulas import cotangent, generic, pulled
 from wengert.prims.record import Primitive
 
@@ -32,6 +31,3 @@ def formulas_of(prim: Primitive, kind: str = "f") -> dict[str, str | None]:
             text = None if made is None else str(made)
             found[arg] = text if text is not None and len(text) <= _LONGEST else None
     return found
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from typing import Any
 
 import wengert as wg
 from wengert import viz
-from wengert.base.sections import fill_sections
 from wengert.cli.request import BadRequest
 from wengert.cli.target import described, inputs_of, load
 from wengert.viz.draw import words_of
@@ -100,6 +99,3 @@ def graph(
 
 def _several(result: Any) -> bool:
     return isinstance(result, Sequence) and not isinstance(result, wg.Tensor)
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Sequence
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.cli.bench import SCRIPTS, bench
 from wengert.cli.check import check
 from wengert.cli.demo import demo
@@ -195,6 +194,3 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _discard_output() -> None:
     """Drop what the buffer still holds, so that Python does not try to write it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-fill_sections(globals())

@@ -130,7 +130,6 @@ def chapter_of(function: Callable[..., Any]) -> str:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.cli.operations import chapter_of
     >>> chapter_of(wg.sum)
     'reductions'

@@ -30,7 +30,7 @@ import wengert
 from wengert.base.elsewhere import keep_beside
 from wengert.base.names import INSTALLED
 from wengert.base.places import NAMES
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.tensor.overrides import prepare
 from wengert.version import __version__ as followed
 from wengert.version import wengert as our_own
@@ -396,4 +396,4 @@ class _Distribution(Distribution):
         return Path(str(wengert.__file__)).parent / path
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

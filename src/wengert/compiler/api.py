@@ -16,7 +16,6 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.base.dtypes import default_float
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.ir.decisions import Reason, crowded
 from wengert.compiler.objects.guards import UNSEEN, error_state, shows_errors
@@ -731,6 +730,3 @@ def compile(
     )
     compiled = Compiled(model, chosen, settings)
     return OptimizedModule(model, compiled) if isinstance(model, Module) else compiled
-
-
-fill_sections(globals())

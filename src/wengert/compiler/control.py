@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from wengert.base.sections import fill_sections
 from wengert.tape.modes import current_mode
 
 __all__ = [
@@ -310,6 +309,3 @@ def is_exporting() -> bool:
     False
     """
     return False
-
-
-fill_sections(globals())

@@ -16,7 +16,6 @@ from wengert.base.backends import Backend, backend_of
 from wengert.base.device import as_device
 from wengert.base.elsewhere import elsewhere, refusal
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.ops.typed import TYPED
 
 __all__ = [
@@ -340,6 +339,3 @@ def get_device_properties(device: Any = None) -> Any:
     []
     """
     _needs_gpu()
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import amp
-from wengert.base.sections import fill_sections
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 __path__: list[str] = []  # `cuda.amp.autocast_mode` and others are rows of a table
@@ -71,5 +70,3 @@ class _CPUScaler(GradScaler):
 
 custom_fwd: Callable[..., Any] = functools.partial(amp.custom_fwd, device_type="cuda")
 custom_bwd: Callable[..., Any] = functools.partial(amp.custom_bwd, device_type="cuda")
-
-fill_sections(globals())

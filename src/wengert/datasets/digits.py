@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-
 __all__ = ["Digits", "digits"]
 
 _FILE = Path(__file__).parent / "digits.npz"
@@ -63,6 +61,3 @@ def digits() -> Digits:
     for digit in range(10):
         tested[np.flatnonzero(labels == digit)[_FOLDS - 1 :: _FOLDS]] = True
     return Digits(pixels[~tested], labels[~tested], pixels[tested], labels[tested])
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import flatten
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase, new_tensor
 
 
@@ -70,6 +69,3 @@ def _seen(leaf: Any) -> Any:
     if isinstance(leaf, TensorBase):
         return new_tensor(read_only(leaf._array()))
     return leaf
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import dims_of, flatten
-from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held, read_only, seen
 from wengert.distributed.checks import check_count, check_function
 from wengert.distributed.gradients import Shipped, tasks_of
@@ -318,6 +317,3 @@ def _joined(chunks: list[Any]) -> Any:
         arrays = [array for array, _ in column]
         made.append(new_tensor(arrays[0] if place is None else np.concatenate(arrays, axis=place)))
     return flatten(chunks[0])[1](made)
-
-
-fill_sections(globals())

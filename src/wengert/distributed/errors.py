@@ -6,7 +6,6 @@ import pickle
 import traceback
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.tape.tracebacks import folded_text
 
 
@@ -99,6 +98,3 @@ def _said(error: BaseException) -> str:
         return f"{type(error).__qualname__}: {error}"
     except BaseException:  # an exit would end the worker
         return f"{type(error).__qualname__}, whose text cannot be made"
-
-
-fill_sections(globals())

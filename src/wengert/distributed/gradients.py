@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held
 from wengert.distributed.checks import check_function
 from wengert.distributed.parameters import Carried, Nested, OfModule, parameters_of
@@ -220,6 +219,3 @@ def value_and_grad(
     {'w': array([125., 143.]), 'b': np.float64(18.0)}
     """
     return ValueAndGrad(loss, reduction, scheduler, seed)
-
-
-fill_sections(globals())

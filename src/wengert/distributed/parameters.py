@@ -13,7 +13,6 @@ import numpy as np
 
 from wengert.base.containers import flatten, paths
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.distributed.batches import read_only
 from wengert.distributed.programs import Program, is_module
 from wengert.tape.base import LEAF, TensorBase, new_tensor
@@ -236,6 +235,3 @@ def opened(program: Program, sent: Any) -> Opened:
     return Opened(
         lambda *batch: function(module, *batch), wanted, buffers if any(sent.training) else []
     )
-
-
-fill_sections(globals())

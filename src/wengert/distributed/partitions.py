@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.base.extras import dask_module
-from wengert.base.sections import fill_sections
 from wengert.distributed.checks import check_count
 from wengert.distributed.schedulers import Cluster, Handle, Lazy, Local, scheduler_of
 
@@ -201,6 +200,3 @@ def _is_delayed(value: Any) -> bool:
 def _delayed(value: Any) -> Any:
     """Return a Delayed of a value that may hold Delayed objects."""
     return dask_module("dask", "partitions()").delayed(value)
-
-
-fill_sections(globals())

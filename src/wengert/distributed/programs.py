@@ -19,7 +19,6 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.extras import dask_module
-from wengert.base.sections import fill_sections
 
 _KEPT_PROGRAMS = 16
 
@@ -114,6 +113,3 @@ def _received(digest: str, contents: bytes, name: str) -> Program:
         while len(_kept) > _KEPT_PROGRAMS:
             _kept.popitem(last=False)
     return program
-
-
-fill_sections(globals())

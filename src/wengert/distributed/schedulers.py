@@ -23,7 +23,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.base.extras import dask_module
-from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held
 from wengert.distributed.errors import PartitionError
 from wengert.distributed.programs import Program
@@ -439,6 +438,3 @@ def scheduler_of(scheduler: Any) -> Local | Cluster:
         "scheduler must be 'synchronous', 'threads', an address such as 'tcp://host:8786', a "
         f"distributed.Client or a cluster, not a {type(scheduler).__name__}"
     )
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.base.containers import aligned, paths
 from wengert.base.progress import Progress
-from wengert.base.sections import fill_sections
 from wengert.distributed.checks import check_count
 from wengert.distributed.gradients import ValueAndGrad
 from wengert.distributed.parameters import Nested, OfModule, parameters_of
@@ -295,6 +294,3 @@ def _ends(callback: Callable[[Step], Any], state: Step) -> bool:
 def _settled(history: list[float], tolerance: float) -> bool:
     before, now = history[-2:]
     return abs(now - before) <= tolerance * max(1.0, abs(now))
-
-
-fill_sections(globals())

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.errors import describe
-from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held, rows_of, seen
 from wengert.distributed.errors import PartitionError
 from wengert.distributed.parameters import opened
@@ -231,6 +230,3 @@ def _sum(arrays: list[Any], factors: list[float]) -> Any:
         else:
             total += array * factor
     return total
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Generic, TypeVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.distribution import Distribution
 from wengert.distributions.number_transforms import ComposeTransform, Transform, sum_rightmost
@@ -199,6 +198,3 @@ class TransformedDistribution(Distribution):
 
     def icdf(self, value: Any) -> Any:
         return self._pushed(self.base_dist.icdf(self._monotonic(value)))
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints, transforms
 
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
@@ -115,5 +114,3 @@ transform_to.register(constraints.simplex, lambda c: transforms.SoftmaxTransform
 transform_to.register(constraints.lower_cholesky, lambda c: transforms.LowerCholeskyTransform())
 for _constraint in (constraints.positive_definite, constraints.positive_semidefinite):
     transform_to.register(_constraint, lambda c: transforms.PositiveDefiniteTransform())
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import wengert as wg
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 
 __all__ = [
     "Constraint",
@@ -461,5 +460,3 @@ positive_semidefinite = _PositiveSemidefinite()
 positive_definite = _PositiveDefinite()
 cat = _Cat
 stack = _Stack
-
-fill_sections(globals())

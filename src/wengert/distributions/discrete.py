@@ -6,7 +6,6 @@ import math
 from typing import Any, ClassVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.distribution import Distribution, ExponentialFamily
 from wengert.distributions.gammas import Gamma
@@ -659,6 +658,3 @@ class Multinomial(_OfCategories):
         marginal = Binomial(self.total_count, probs=self.probs, validate_args=False)
         expected = (wg.exp(marginal.log_prob(counts)) * (counts + 1).lgamma()).sum((0, -1))
         return n * single - wg.lgamma((n + 1).to(single.dtype)) + expected
-
-
-fill_sections(globals())

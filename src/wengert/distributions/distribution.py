@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.utils import broadcast_all, lazy_property
 from wengert.interp.levels import Lifted
@@ -447,6 +446,3 @@ class ExponentialFamily(Distribution):
             product = parameter * slope
             result = result - (product.flatten(-events).sum(-1) if events else product)
         return result
-
-
-fill_sections(globals())

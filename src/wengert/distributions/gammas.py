@@ -6,7 +6,6 @@ import math
 from typing import Any, ClassVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.distribution import Distribution, ExponentialFamily
 from wengert.distributions.utils import broadcast_all
@@ -319,6 +318,3 @@ class FisherSnedecor(Distribution):
         found = (half1 + half2).lgamma() - half1.lgamma() - half2.lgamma()
         found = found + half1 * ratio.log() + (half1 - 1) * wg.log(value)
         return found - (half1 + half2) * wg.log1p(ratio * value)
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.patches import PATCHES, is_own
-from wengert.base.sections import fill_sections
 from wengert.distributions.composed import Independent, TransformedDistribution
 from wengert.distributions.discrete import (
     Bernoulli,
@@ -506,6 +505,3 @@ def _normal_laplace(p: Any, q: Any) -> Any:
     distance = math.sqrt(2 / math.pi) * p.scale * wg.exp(-0.5 * scaled.pow(2))
     distance = distance + away * wg.erf(math.sqrt(0.5) * scaled)
     return -p.entropy() + (2 * q.scale).log() + distance / q.scale
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ import math
 from typing import Any, ClassVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.composed import TransformedDistribution
 from wengert.distributions.distribution import Distribution, ExponentialFamily
@@ -518,6 +517,3 @@ class VonMises(Distribution):
                 x = wg.where(accept, (u3 - 0.5).sign() * f.acos(), x)
                 done = done | accept
             return ((x + math.pi + loc) % (2 * math.pi) - math.pi).to(self.loc.dtype)
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.discrete import Categorical
 from wengert.distributions.distribution import Distribution
@@ -124,6 +123,3 @@ class MixtureSameFamily(Distribution):
         parts = (self._mixture_distribution, self._component_distribution)
         inside = ",\n  ".join(map(repr, parts))
         return f"{type(self).__name__}(\n  {inside})"
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ import math
 from typing import Any, ClassVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.composed import TransformedDistribution
 from wengert.distributions.distribution import Distribution, ExponentialFamily
@@ -546,6 +545,3 @@ class LKJCholesky(Distribution):
         alpha = self.concentration + 0.5 * n
         log_constant = 0.5 * n * math.log(math.pi) + wg.mvlgamma(alpha - 0.5, n)
         return found - (log_constant - wg.lgamma(alpha) * n)
-
-
-fill_sections(globals())

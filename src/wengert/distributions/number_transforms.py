@@ -7,7 +7,6 @@ import weakref
 from typing import Any, ClassVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.nn.functional import logsigmoid, softplus
 
@@ -706,6 +705,3 @@ class CumulativeDistributionTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         return self.distribution.log_prob(x)
-
-
-fill_sections(globals())

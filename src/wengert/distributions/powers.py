@@ -6,7 +6,6 @@ import math
 from typing import Any, ClassVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.composed import TransformedDistribution
 from wengert.distributions.distribution import Distribution
@@ -292,6 +291,3 @@ class GeneralizedPareto(Distribution):
 
     def entropy(self) -> Any:
         return wg.log(self.scale) + self.concentration + 1
-
-
-fill_sections(globals())

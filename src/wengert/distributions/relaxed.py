@@ -12,7 +12,6 @@ import math
 from typing import Any, ClassVar
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.composed import TransformedDistribution
 from wengert.distributions.discrete import _BITS, _OfBits, _OfCategories
@@ -173,6 +172,3 @@ class RelaxedOneHotCategorical(_Relaxed):
     ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
-
-
-fill_sections(globals())

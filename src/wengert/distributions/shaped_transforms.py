@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.number_transforms import Transform, sum_rightmost
 from wengert.distributions.utils import tril_matrix_to_vec, vec_to_tril_matrix
@@ -417,6 +416,3 @@ class StackTransform(_OfParts):
     @constraints.dependent_property
     def codomain(self) -> Any:
         return constraints.stack([t.codomain for t in self.transforms], self.dim)
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn.functional import binary_cross_entropy_with_logits
 from wengert.overrides import is_tensor_like
 
@@ -222,4 +221,3 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
 
 
 __getattr__ = elsewhere(__name__)
-fill_sections(globals())

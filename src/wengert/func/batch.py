@@ -8,7 +8,6 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from wengert.base.containers import dims_of, field_names, flatten
-from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, Transformed, as_tensor
 from wengert.interp.levels import Level, levels_of
 from wengert.ops.generator import get_rng_state, set_rng_state
@@ -283,6 +282,3 @@ def _rejoined(chunks: list[Any], out_dims: Any, name: str) -> Any:
             for i, place in enumerate(places)
         ]
     )
-
-
-fill_sections(globals())

@@ -12,7 +12,6 @@ from wengert.autograd.closures import levels_named, names_recorded
 from wengert.autograd.function import Function
 from wengert.base.containers import aligned, flatten, paths
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.func.reverse import vjp
 from wengert.interp.levels import levels_of
 from wengert.ops.like import zeros_like
@@ -474,6 +473,3 @@ class custom_jvp:
             return self.func(*args)
         made = _Forward.apply(self, call, *_beside(self._rules(), call))
         return call.given(made)
-
-
-fill_sections(globals())

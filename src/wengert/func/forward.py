@@ -7,7 +7,6 @@ from typing import Any
 
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, tensors_like, tensors_of, tensors_only, with_aux
 from wengert.func.reverse import pullback
 from wengert.interp.dual import Dual
@@ -209,6 +208,3 @@ def linearized(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool
         return rebuild(made)
 
     return [output, pushed, *aux]
-
-
-fill_sections(globals())

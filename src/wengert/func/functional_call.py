@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.ops.join import stack
 from wengert.tape.base import TensorBase
 
@@ -308,6 +307,3 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
             module.track_running_stats = False
             module.running_mean = module.running_var = module.num_batches_tracked = None
     return root
-
-
-fill_sections(globals())

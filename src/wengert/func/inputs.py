@@ -14,7 +14,6 @@ from wengert.autograd import levels
 from wengert.autograd.reach import held_outside
 from wengert.base.containers import aligned, flatten, paths
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.interp import batching_rules, tangents
 from wengert.interp.levels import Level
 from wengert.ops.create import tensor as new
@@ -295,6 +294,3 @@ def tensors_only(output: Any, function: str) -> tuple[list[Any], Callable[..., A
                 f"{type(out).__name__}"
             )
     return outputs, rebuild
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any, Concatenate, Literal, ParamSpec, overload
 import numpy as np
 
 from wengert.base.containers import flatten
-from wengert.base.sections import fill_sections
 from wengert.func.batch import vmap
 from wengert.func.forward import jvp
 from wengert.func.inputs import Transformed, chosen, replaced, tensors_of, with_aux
@@ -461,6 +460,3 @@ def laplacian(func: Callable[..., Any]) -> Callable[..., Any]:
         return T.sum_dim(seconds, dim=(0,), keepdim=False)
 
     return Transformed(total, laplacian, func, {})
-
-
-fill_sections(globals())

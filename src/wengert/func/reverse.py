@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 from wengert.base.containers import flatten
-from wengert.base.sections import fill_sections
 from wengert.func.inputs import (
     Transformed,
     chosen,
@@ -301,6 +300,3 @@ def pullback(
 
     results = (rebuild_output([shown(out, keep) for out in outputs]), pulled)
     return ((*results, shown(aux, keep)) if has_aux else results), flat
-
-
-fill_sections(globals())

@@ -16,7 +16,6 @@ from typing import Any
 import wengert
 from wengert.base.device import device
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
 from wengert.fx.graph_module import GraphModule
 from wengert.fx.proxy import ParameterProxy, Proxy, TracerBase
@@ -377,6 +376,3 @@ def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> Gr
     graph = tracer.trace(root, concrete_args)
     name = type(root).__name__ if isinstance(root, Module) else root.__name__
     return GraphModule(tracer.root, graph, name)
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from typing import Any
 
 from wengert.base.containers import flatten
 from wengert.base.ports import provides
-from wengert.base.sections import fill_sections
 from wengert.fx._symbolic_trace import symbolic_trace
 from wengert.fx.graph import Graph
 from wengert.fx.graph_module import GraphModule
@@ -180,6 +179,3 @@ def _parts(graph: GraphModule) -> Iterator[Any]:
     for node in graph.graph.nodes:
         if node.op in ("call_module", "get_attr"):
             yield operator.attrgetter(str(node.target))(graph)
-
-
-fill_sections(globals())

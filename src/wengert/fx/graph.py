@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import wengert
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.fx.node import BINARY, IN_PLACE, Node, map_arg, path_of, shown_type
 
 __all__ = ["Graph", "PythonCode"]
@@ -558,4 +557,3 @@ class _Code:
 
 
 __getattr__ = elsewhere(__name__)
-fill_sections(globals())

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
 from wengert.fx.node import Node, map_aggregate, map_arg
 from wengert.nn.modules.module import Module
@@ -249,4 +248,3 @@ def _rebuilt(name: str, held: dict[str, Any], nodes: list[Any]) -> GraphModule:
 
 
 __getattr__ = elsewhere(__name__)
-fill_sections(globals())

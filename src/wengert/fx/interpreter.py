@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
 from wengert.fx.graph_module import GraphModule
 from wengert.fx.node import Node, map_arg
@@ -206,4 +205,3 @@ class Transformer(Interpreter):
 
 
 __getattr__ = elsewhere(__name__)
-fill_sections(globals())

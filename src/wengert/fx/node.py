@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.places import NAMES
-from wengert.base.sections import fill_sections
 
 Target: TypeAlias = Callable[..., Any] | str
 """What a node calls or reads."""
@@ -372,4 +371,3 @@ def _shown(value: Any) -> str:
 
 
 __getattr__ = elsewhere(__name__)
-fill_sections(globals())

@@ -11,7 +11,6 @@ import sys
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
 from wengert.fx.node import BINARY, Node, map_aggregate
 from wengert.nn import functional
@@ -299,4 +298,3 @@ def _install() -> None:
 
 _install()
 __getattr__ = elsewhere(__name__)
-fill_sections(globals())

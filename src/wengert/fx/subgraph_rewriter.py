@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.fx._symbolic_trace import symbolic_trace
 from wengert.fx.graph import Graph
 from wengert.fx.graph_module import GraphModule, _copy_attr
@@ -132,4 +131,3 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
 
 
 __getattr__ = elsewhere(__name__)
-fill_sections(globals())

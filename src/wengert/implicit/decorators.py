@@ -12,7 +12,6 @@ from wengert.autograd.elements import each, followed, in_batch, without_tangent
 from wengert.autograd.local import leaf, products
 from wengert.base.containers import aligned, flatten, paths
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.implicit.equation import Equation, tensors_of
 from wengert.implicit.functions import ImplicitSolution
 from wengert.implicit.linear import SOLVERS
@@ -350,6 +349,3 @@ def _unwrapped(found: Any) -> tuple[Any, str]:
     good = found.get("success", found.get("converged", True))
     complaint = "" if good else f" SciPy says: {found.get('message', found.get('flag', ''))}."
     return found["root"] if "root" in found else found["x"], complaint
-
-
-fill_sections(globals())

@@ -16,7 +16,6 @@ from wengert.autograd.elements import followed, refuse_lifted, without_tangent
 from wengert.autograd.local import closed_over, leaf, products, rows
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.implicit.linear import LinearMap, solution
 from wengert.implicit.vectors import Layout, precision
 from wengert.kernels.spectral import LinAlgError
@@ -263,6 +262,3 @@ def _largest(array: Any) -> float:
 def _shapes(arrays: list[Any]) -> str:
     shapes = ", ".join(str(list(array.shape)) for array in arrays)
     return f"shape {shapes}" if len(arrays) == 1 else f"shapes {shapes}"
-
-
-fill_sections(globals())

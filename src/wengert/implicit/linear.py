@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 
 SOLVERS = ("dense", "cg", "bicgstab", "gmres")
@@ -117,6 +116,3 @@ def _by_scipy(name: str, matrix: LinearMap, b: Any, rtol: float, what: str) -> A
             "callable (matvec, b) -> x with a preconditioner."
         )
     return x
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.tape.base import new_tensor
 
 
@@ -76,6 +75,3 @@ def _real(flat: Any) -> Any:
     if flat.dtype.kind != "c":
         return flat
     return np.stack([flat.real, flat.imag], axis=-1).reshape(-1)
-
-
-fill_sections(globals())

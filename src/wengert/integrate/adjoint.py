@@ -31,7 +31,6 @@ from wengert.autograd.elements import each
 from wengert.autograd.function import Function
 from wengert.autograd.local import Gates, leaf, products
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.integrate.discrete import recording_method
 from wengert.integrate.field import Field, State, gradient_of
 from wengert.interp.levels import is_plain
@@ -272,6 +271,3 @@ def _recorded(course: Course, states: Any, inputs: list[Any], grad: Any) -> list
         real = total.real if total.is_complex() and not like.is_complex() else total
         results[1 + i] = real.to(like.dtype)
     return results
-
-
-fill_sections(globals())

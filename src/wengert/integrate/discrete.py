@@ -27,7 +27,6 @@ from wengert.autograd.elements import each
 from wengert.autograd.function import Function
 from wengert.autograd.local import Gates, products
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.integrate.field import Field, gradient_of
 from wengert.interp.levels import is_plain
 from wengert.ops.join import stack
@@ -226,6 +225,3 @@ def _combined(weights: Any, slopes: list[Any]) -> Any:
     """Return the weighted sum of `slopes`."""
     stages = stack(slopes)
     return new_tensor(np.asarray(weights, dtype=stages._payload.dtype)) @ stages
-
-
-fill_sections(globals())

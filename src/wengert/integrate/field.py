@@ -11,7 +11,6 @@ from wengert.autograd.elements import followed, refuse_lifted, without_tangent
 from wengert.autograd.local import closed_over, leaf, products, rows
 from wengert.base.containers import aligned, flatten
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor
 from wengert.ops.join import cat, stack
 from wengert.tape.base import alike, new_tensor
@@ -216,6 +215,3 @@ def gradient_of(array: Any, like: Any) -> Any:
     if like._payload.dtype.kind != "c":
         array = np.real(array)
     return new_tensor(np.array(array, dtype=like._payload.dtype))
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.autograd.elements import followed, without_tangent
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.integrate.adjoint import AdjointSolution, Course
 from wengert.integrate.discrete import METHODS as EXPLICIT
 from wengert.integrate.discrete import DiscreteSolution, Steps, recording_method
@@ -175,6 +174,3 @@ def _of_state(event: Any, size: int) -> Any:
         if hasattr(event, name):
             setattr(function, name, getattr(event, name))
     return function
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.autograd.elements import each, followed, in_batch, without_tangent
 from wengert.base.containers import flatten
-from wengert.base.sections import fill_sections
 from wengert.implicit.vectors import precision
 from wengert.integrate.field import Field, State
 from wengert.integrate.flow import Flow, chosen
@@ -405,6 +404,3 @@ def _events(flow: Flow, field: Field, events: Sequence[Any]) -> tuple[list[Any],
             else as_tensor(np.zeros((0, field.state.size), field.state.dtype))
         )
     return t_events, y_events
-
-
-fill_sections(globals())

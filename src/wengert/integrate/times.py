@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.implicit.decorators import root
 from wengert.integrate.field import Field
 from wengert.tape.base import new_tensor
@@ -55,6 +54,3 @@ def at_event(
 
     t = root(condition, tol=float("inf"))(found)(None, y, *parameters)
     return t, moved(field, at, y, t - at, parameters)
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.interp.symbols import Symbol, argument, factor_of, named, simplified
 from wengert.prims.facet import FORMULA, OPERATOR
 from wengert.prims.namespace import Namespace
@@ -195,6 +194,3 @@ def cotangent(prim: Primitive) -> Any:
     if prim.differentiable in (1, None):
         return G
     return tuple(named(f"g[{i}]", "cotangent") for i in range(prim.differentiable))
-
-
-fill_sections(globals())

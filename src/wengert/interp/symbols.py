@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-
 _BINDING = {"==": 1, "!=": 1, "<": 1, "<=": 1, ">": 1, ">=": 1, "|": 2, "^": 3, "&": 4}
 _BINDING |= {"+": 6, "-": 6, "*": 7, "/": 7, "@": 7, "%": 7, "neg": 8, "~": 8, "**": 9}
 """The precedence of operators, as in Python."""
@@ -469,6 +467,3 @@ def _known(number: float) -> tuple[Any, list[tuple[Symbol, Any]]]:
             if 0 < near <= _LARGEST and abs(float(near) - ratio) <= 4e-16 * ratio:
                 return near, [(constant, exponent)]
     return number, []
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ from typing import Any
 
 from wengert.base.dtypes import iinfo
 from wengert.base.layout import strided
-from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.checks import all_dims
 from wengert.ops.coerce import operand
@@ -522,6 +521,3 @@ def logaddexp(
     x, shown = _given(input, input_mask, dtype, "masked.logaddexp")
     y, also = _given(other, other_mask, dtype, "masked.logaddexp")
     return dense_logaddexp(_shown(x, shown, -math.inf), _shown(y, also, -math.inf))
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from typing import Any
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.ops import neural, pointwise
 from wengert.ops.exports import EXPORTS
 from wengert.prims.table import TABLE
@@ -99,6 +98,3 @@ def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
     """
     dim = neural.chosen_dim("softmin", input, dim)
     return neural.softmax(pointwise.neg(input), dim, dtype)
-
-
-fill_sections(globals())

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.base.sections import fill_sections
-
 _GAINS = {
     **dict.fromkeys(("linear", "sigmoid"), 1),
     **{f"conv{dims}d": 1 for dims in (1, 2, 3)},
@@ -82,6 +80,3 @@ def fans_of(tensor: Any) -> tuple[int, int]:
     outputs, inputs, *sizes = tensor.shape
     field = math.prod(sizes)
     return inputs * field, outputs * field
-
-
-fill_sections(globals())

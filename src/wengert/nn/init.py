@@ -12,7 +12,6 @@ from typing import Any
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.nn.gains import calculate_gain, kaiming_std, xavier_std
 from wengert.nn.gains import fan_of as _calculate_correct_fan
 from wengert.nn.gains import fans_of as _calculate_fan_in_and_fan_out
@@ -307,6 +306,3 @@ def _renamed(name: str, function: Any) -> Any:
 
     old.__name__ = old.__qualname__ = name
     return old
-
-
-fill_sections(globals())

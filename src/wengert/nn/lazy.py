@@ -13,7 +13,6 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, get_default_dtype
-from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter
 from wengert.ops.create import empty
 from wengert.tape.base import LEAF
@@ -172,6 +171,3 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         made.persistent = persistent
         made._is_buffer = True
         return made
-
-
-fill_sections(globals())

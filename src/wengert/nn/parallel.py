@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.parallel import DataParallel
 from wengert.utils.process_group import get_world_size
@@ -152,6 +151,3 @@ def data_parallel(
     """Return the result of a module for its inputs, on the one device."""
     args = inputs if isinstance(inputs, tuple) else (inputs,)
     return module(*args, **(module_kwargs or {}))
-
-
-fill_sections(globals())

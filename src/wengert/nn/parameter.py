@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wengert.base.errors import kind_of
 from wengert.base.ports import provides
-from wengert.base.sections import fill_sections
 from wengert.tensor import copying
 from wengert.tensor.internals import TensorClass
 from wengert.tensor.overrides import disabled_torch_function
@@ -144,6 +143,3 @@ class Buffer(Tensor, metaclass=_BufferClass):
         made.persistent = persistent
         made._is_buffer = True
         return made
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from wengert import linalg
-from wengert.base.sections import fill_sections
 from wengert.ops.arrange import diag
 from wengert.ops.choice import randperm
 from wengert.ops.join import stack
@@ -148,6 +147,3 @@ def _check_matrix(tensor: Any) -> None:
         raise ValueError(
             f"Only tensors with 2 dimensions are supported, but got shape {tensor.shape}"
         )
-
-
-fill_sections(globals())

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as _np
 
-from wengert.base.sections import fill_sections
 from wengert.numpy import methods as _methods
 from wengert.numpy import settings as _settings
 from wengert.numpy.arrays import ndarray as ndarray
@@ -151,6 +150,3 @@ def __dir__() -> list[str]:
     names = {"ndarray", "ndenumerate", "ufunc", *_MODULES, *_CREATORS, *_settings.__all__}
     functions = {name for name in dir(_np) if name not in _OLD and _is_function(name)}
     return sorted(names | (functions - _ABSENT.keys()) | {n for n in _SAME if hasattr(_np, n)})
-
-
-fill_sections(globals())

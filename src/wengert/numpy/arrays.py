@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import column
-from wengert.base.sections import fill_sections
 from wengert.numpy.indexing import read, released, write
 from wengert.ops.index import getitem
 from wengert.ops.matmul import matmul
@@ -508,6 +507,3 @@ def array_of(value: Any) -> Any:
     if isinstance(value, TensorBase):
         return of_class(value, ndarray)
     return made(tensor(value))
-
-
-fill_sections(globals())

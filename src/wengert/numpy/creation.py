@@ -13,7 +13,6 @@ import numpy as np
 from wengert.base.arrays import unmasked
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype as checked
-from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import array_of, copied, fillable, made, ndarray
 from wengert.ops import foreign, shape
 from wengert.ops.clone import clone
@@ -326,5 +325,3 @@ class _Joined:
 
 CREATORS |= {name: _Grid(name) for name in ("mgrid", "ogrid")}  # type: ignore[misc]
 CREATORS |= {name: _Joined(name) for name in ("r_", "c_")}  # type: ignore[misc]
-
-fill_sections(globals())

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as _np
 
 from wengert.base.device import check_device
-from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import made
 from wengert.numpy.functions import function_of
 from wengert.tensor.numpy.counterparts import as_dtype
@@ -45,6 +44,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     names = [name for name in dir(_np.fft) if kind_of(f"fft.{name}") == "rule"]
     return sorted([*names, "fftfreq", "rfftfreq"])
-
-
-fill_sections(globals())

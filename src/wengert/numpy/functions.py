@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import (
     VIEWS,
     WRITERS,
@@ -159,6 +158,3 @@ def function_of(name: str) -> Callable[..., Any]:
         signature = signature.replace(parameters=[*signature.parameters.values(), more])
     function.__signature__ = signature  # type: ignore[attr-defined]
     return function
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import CPU, check_device
-from wengert.base.sections import fill_sections
 
 _DTYPES = """
     bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128
@@ -52,6 +51,3 @@ class Inspection:
             for name in _DTYPES.split()
             if kind is None or np.isdtype(np.dtype(name), kind)
         }
-
-
-fill_sections(globals())

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as _np
 from numpy.linalg import LinAlgError as LinAlgError
 
-from wengert.base.sections import fill_sections
 from wengert.numpy.functions import function_of
 from wengert.tensor.numpy.dispatch import kind_of
 
@@ -28,6 +27,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     names = [n for n in dir(_np.linalg) if kind_of(f"linalg.{n}") in ("rule", "constant")]
     return sorted([*names, "LinAlgError"])
-
-
-fill_sections(globals())

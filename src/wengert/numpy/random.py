@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import array_of, made
 from wengert.tape.base import TensorBase
 from wengert.tensor.numpy import boundary as numpy_boundary
@@ -227,6 +226,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     drawn = {name for name in dir(_STATE._source) if hasattr(np.random, name)}
     return sorted(n for n in {*__all__, *_SAME, *drawn} if not n.startswith("_"))
-
-
-fill_sections(globals())

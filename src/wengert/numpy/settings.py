@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.tensor import printing
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
@@ -66,6 +65,3 @@ def printoptions(**options: Any) -> Iterator[dict[str, Any]]:
         yield get_printoptions()
     finally:
         set_printoptions(**before)
-
-
-fill_sections(globals())

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as _np
 
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import array_of, lasting, made
 from wengert.numpy.functions import Ufunc
 from wengert.tensor.numpy import ufuncs as _ufuncs
@@ -119,6 +118,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(name for name in RULES if not name.startswith("_") and _scipys(name) is not None)
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.checks import real_input
 from wengert.ops.coerce import number, operand, real_number
 from wengert.ops.out import into
@@ -332,6 +331,3 @@ def tanhshrink(input: Any) -> Any:
     """
     input = operand(input, "tanhshrink")
     return T.sub(input, T.tanh(input))
-
-
-fill_sections(globals())

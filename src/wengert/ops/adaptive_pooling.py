@@ -11,7 +11,7 @@ from typing import Any
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.ops.coerce import operand
 from wengert.ops.reduce import mean
 from wengert.ops.windows import several, words_of
@@ -192,6 +192,3 @@ export("nn.functional")(
     adaptive_max_pool3d,
     adaptive_max_pool3d_with_indices,
 )
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.base.errors import c_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.ops.coerce import in_former_order, operand, real_number
 from wengert.ops.matmul import (
@@ -343,6 +342,3 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     product = matmul(x, _turned(w))
     check_shape(product._payload, [bias._payload])
     return T.add(product, bias)
-
-
-fill_sections(globals())

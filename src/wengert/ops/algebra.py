@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.checks import flag
 from wengert.ops.coerce import operand, wide
@@ -402,6 +401,3 @@ def orgqr(input: Any, input2: Any) -> Any:
     torch.Size([2, 1])
     """
     return householder_product(input, input2)
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.interp.levels import is_elsewhere
 from wengert.ops.clone import clone
@@ -411,6 +410,3 @@ def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     offset = integer(diagonal, "diag", "diagonal")
     made = T.diag_embed if ndim == 1 else T.diagonal_copy
     return into(out, made(x, offset=offset, dim1=0, dim2=1), "diag")
-
-
-fill_sections(globals())

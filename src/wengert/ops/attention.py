@@ -12,7 +12,6 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable, is_half, joined
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.arrange import repeat_interleave
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, number, operand
@@ -306,6 +305,3 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     made = matmul(reshape(flat, (rows, k, n)), reshape(y, (rows, n, 1)))
     made = reshape(made, (*a[:-1], k))
     return made if bias is None else made + bias
-
-
-fill_sections(globals())

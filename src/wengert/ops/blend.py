@@ -7,7 +7,6 @@ from typing import Any
 from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import c_name, not_implemented, wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import in_former_order, number, operand, real_number
 from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
@@ -175,6 +174,3 @@ def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
     x = operand(input, "lerp")
     result = copied(x, _lerp(x, end, weight))
     return result if out is None else into(out, result, "lerp")
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.interp.levels import is_elsewhere, memory_of
 from wengert.kernels.shared import in_shared_memory, shared_memory_of
@@ -154,6 +153,3 @@ def is_shared(input: Any) -> bool:
     untraced("it asks where its memory lies")
     array = input._array()
     return is_elsewhere(array) or shared_memory_of(memory_of(array)) is not None
-
-
-fill_sections(globals())

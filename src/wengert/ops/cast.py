@@ -18,7 +18,6 @@ from wengert.base.extras import bfloat16
 from wengert.base.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
 from wengert.base.memory_format import check_memory_format, preserve_format, suggested_format
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import device_of
 from wengert.ops.clone import lying
 from wengert.tape.base import TensorBase
@@ -425,5 +424,3 @@ CASTS = {
     }.items()
 }
 """The conversions that have their own methods: ``tensor.double()``."""
-
-fill_sections(globals())

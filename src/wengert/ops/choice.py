@@ -10,7 +10,6 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.errors import long_name, overflow
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.kernels.reducing import largest, smallest
 from wengert.ops.checks import flag
@@ -327,6 +326,3 @@ def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> An
             some = np.take_along_axis(order, among, -1)
             return np.take_along_axis(among, np.argsort(some, axis=-1, kind="stable"), -1)
     return np.argsort(order, axis=-1, kind="stable")[..., :count].astype(np.int64)
-
-
-fill_sections(globals())

@@ -13,7 +13,6 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.error_states import errstate
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import in_full, integer, number, operand
 from wengert.ops.constants import ONE
 from wengert.ops.losses import reduced, reduction_of
@@ -252,6 +251,3 @@ def _spread_evenly(
 @errstate(invalid="ignore")
 def _quotient(total: Any, count: Any) -> Any:
     return T.div(total, count)
-
-
-fill_sections(globals())

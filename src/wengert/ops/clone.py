@@ -11,7 +11,6 @@ from wengert.base.memory_format import (
     memory_format,
     preserve_format,
 )
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import operand
 from wengert.tape.record import T
@@ -55,6 +54,3 @@ def lying(out: Any, order: memory_format) -> Any:
     elif payload.ndim:
         out._payload = in_format(payload, order)
     return out
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.ops.options import placed
@@ -167,6 +166,3 @@ def sum_to_size(input: Any, *size: Any) -> Any:
     dims = [i for i, m in enumerate(own) if i < lead or shape[i - lead] != m]
     total = T.sum_dim(x, dim=tuple(dims), keepdim=True)
     return T.view(total, shape=shape) if lead else total
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from wengert.base.dtypes import default_float
 from wengert.base.error_states import errstate
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, device_of, is_elsewhere, namespace_of
 from wengert.ops.coerce import number, operand
@@ -130,6 +129,3 @@ def allclose(
     """
     a, b, rtol, atol = _compared("allclose", input, other, rtol, atol)
     return _holds(_are_close(*_both(a, b), rtol, atol, equal_nan))
-
-
-fill_sections(globals())

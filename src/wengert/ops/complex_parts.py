@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.prims import complex_parts as _records
@@ -118,6 +117,3 @@ def is_neg(input: Any) -> bool:
     """
     operand(input, "is_neg")
     return False
-
-
-fill_sections(globals())

@@ -12,7 +12,6 @@ from typing import Any
 
 from wengert.base.containers import flatten, paths
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import batch_of
 from wengert.ops.select import where
 from wengert.tape.base import TensorBase
@@ -251,6 +250,3 @@ def sym_sqrt(a: float) -> float:
     43.0
     """
     return math.sqrt(a)
-
-
-fill_sections(globals())

@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.base.errors import kind_of
 from wengert.base.export import export
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.base.shapes import whole
 from wengert.ops.convolution_arguments import check_dtypes, checked, ints
 from wengert.ops.padding import constant_pad_nd
@@ -306,6 +306,3 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
         )
     x, w = T.permute(x, dims=(1, 2, 0)), T.permute(w, dims=(2, 1, 0))
     return T.permute(conv1d(x, w, b, 1, pad), dims=(2, 0, 1))
-
-
-fill_sections(globals())

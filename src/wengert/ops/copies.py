@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.ops.arrange import diagonal
 from wengert.ops.coerce import operand
 from wengert.ops.expand import expand
@@ -220,4 +220,3 @@ export("wengert")(
     unbind_copy,
 )
 export("wengert", "Tensor")(unsafe_chunk, unsafe_split, unsafe_split_with_sizes)
-fill_sections(globals())

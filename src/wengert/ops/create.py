@@ -21,7 +21,6 @@ from wengert.base.memory_format import (
     empty_in_format,
     preserve_format,
 )
-from wengert.base.sections import fill_sections
 from wengert.base.settings import unwritten
 from wengert.ops.cast import to
 from wengert.ops.checks import flag
@@ -460,6 +459,3 @@ def filled(array: Any, value: Any) -> Any:
     with np.errstate(over="ignore"):
         array.fill(value)
     return array
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import is_elsewhere
 from wengert.ops.checks import flag
 from wengert.ops.coerce import operand, wide
@@ -164,6 +163,3 @@ def _padded(values: Any, counts: tuple[int, ...], n: int, single: bool) -> Any:
     rows = np.zeros((n, max(counts, default=0)), values.dtype)
     rows[np.arange(rows.shape[1]) < np.array(counts, int)[:, None]] = values.reshape(-1)
     return rows
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ import numpy as np
 
 from wengert.base.dtypes import FLOATING, default_float
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops import spectral
 from wengert.ops.checks import flag
 from wengert.ops.coerce import is_sparse, operand
@@ -258,6 +257,3 @@ def pca_lowrank(
         mean = T.mean_dim(x, dim=(x._payload.ndim - 2,), keepdim=True)
         x = T.sub(x, mean)
     return _lowrank(x, q, niter, None)
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.checks import one_dim, renamed
 from wengert.ops.coerce import integer, number, operand
@@ -416,6 +415,3 @@ def _steps(points: Any, shape: tuple[int, ...], axis: int) -> Any:
         wide = (*[1] * (len(shape) - len(own)), *own)
         points = T.view(T.contiguous(points), shape=wide)
     return T.sub(_part(points, axis, 1, 0), _part(points, axis, 0, -1))
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import in_full, number, operand
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.moments import vector_norm
@@ -189,6 +188,3 @@ def triplet_margin_with_distance_loss(
     return _triplet_loss(
         distance(anchor, positive), distance(anchor, negative), swapped, margin, how
     )
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ from typing import Any
 
 from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, number, operand, wide
 from wengert.prims import distances as _records
@@ -138,6 +137,3 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     if array.shape[0] > 1:
         _check_dtype(x, "pdist")
     return T.pdist(x, p=p)
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ import numpy as np
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
@@ -172,6 +171,3 @@ def _asked(output: Any, found: Any, return_inverse: bool, return_counts: bool) -
     if flag(return_counts, "return_counts"):
         made.append(counts)
     return tuple(made) if len(made) > 1 else output
-
-
-fill_sections(globals())

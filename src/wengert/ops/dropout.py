@@ -10,7 +10,6 @@ from numpy.lib.stride_tricks import as_strided
 from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
 from wengert.ops.coerce import number, operand
@@ -85,6 +84,3 @@ def check_droppable(dtype: np.dtype[Any], name: str) -> None:
             f"result type Float can't be cast to the desired output type {long_name(dtype)}: "
             f"{takes}"
         )
-
-
-fill_sections(globals())

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.ops.checks import flag
 from wengert.ops.coerce import number, operand
 from wengert.ops.dropout import check_droppable
@@ -156,6 +156,3 @@ def feature_alpha_dropout(
     tensor([[1., 1.]])
     """
     return dropped("feature_alpha_dropout", input, p, training, True, inplace)
-
-
-fill_sections(globals())

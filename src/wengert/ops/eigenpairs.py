@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.factors import cholesky
 from wengert.ops.linear_systems import solve_triangular
 from wengert.ops.spectral import eigh
@@ -70,6 +69,3 @@ def lobpcg(
     if largest is None or largest:
         values, vectors = values.flip(-1), vectors.flip(-1)
     return values[..., :count], vectors[..., :count]
-
-
-fill_sections(globals())

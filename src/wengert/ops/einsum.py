@@ -15,7 +15,6 @@ from typing import Any
 
 from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.reduce import sum
 from wengert.prims import contraction as _records
@@ -385,6 +384,3 @@ def _cost(
         del left[j], left[i]
         left.append(both & frozenset(out).union(*left))
     return total, path
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ import numpy as np
 from wengert.base.dtypes import finfo, from_numpy_dtype
 from wengert.base.errors import wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops import named_parts
 from wengert.ops.coerce import dtype_name, integer, number, operand
 from wengert.ops.elementwise import binary, two_tensors, unary
@@ -363,6 +362,3 @@ def fill(input: Any, value: Any) -> Any:
     if not is_number(number):
         raise wrong_type("fill", "value", "Number", value)
     return T.fill_scalar(x, value=held(number, x._payload.dtype))
-
-
-fill_sections(globals())

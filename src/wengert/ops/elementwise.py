@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.ops.pointwise import documented
@@ -113,6 +112,3 @@ def two_tensors(name: str, input: Any, other: Any) -> TypeError:
         f"{name}() received an invalid combination of arguments - got ({type(input).__name__}, "
         f"{type(other).__name__}), but expected at least one Tensor"
     )
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ import numpy as np
 
 from wengert.base.dtypes import FLOATING, category
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.kernels.reduce import are_within
 from wengert.ops.checks import flag
@@ -367,6 +366,3 @@ def _largest(rows: Any, owners: Any, counts: Any) -> Any:
     places += np.where(counts, starts.T, 0).T
     filled = new_tensor((counts > 0)[:, None].astype(values.dtype))
     return gather(rows, 0, new_tensor(places)) * filled
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import expanded_shape, operand, operands, sizes_of
 from wengert.tape.record import T
@@ -180,6 +179,3 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
         column[place] = shape[place]
         grids.append(T.expand(T.view(axis, shape=tuple(column)), shape=tuple(shape)))
     return tuple(grids)
-
-
-fill_sections(globals())

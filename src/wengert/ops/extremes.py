@@ -16,7 +16,6 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops import return_types
 from wengert.ops.checks import all_dims, check_alone, flag, names_none, one_dim, real_input, renamed
 from wengert.ops.coerce import operand
@@ -348,6 +347,3 @@ def _position(
         note(f"{name}()", input)
     result = getattr(T, name)(input, dim=dim, keepdim=flag(keepdim, "keepdim"))
     return result if out is None else into(out, result, name)
-
-
-fill_sections(globals())

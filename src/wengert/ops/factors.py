@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, is_elsewhere, memory_of
 from wengert.kernels.factors import first_failure
@@ -506,6 +505,3 @@ def _reflected(x: Any, tau: Any, n: int) -> Any:
         coupled, T.mul(factors, first), upper=True, left=True, unitriangular=True
     )
     return T.sub(placed(tau, np.eye(m, n, dtype=dtype)), matmul(v, inner))
-
-
-fill_sections(globals())

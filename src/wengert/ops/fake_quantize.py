@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.checks import refuse_gradients
 from wengert.ops.coerce import integer, operand
@@ -109,6 +108,3 @@ def fake_quantize_per_channel_affine(
         for one, name, number in ((scale, "scale", 2), (zero_point, "zero_point", 3))
     )
     return _on_grid(op, x, steps, points, quant_min, quant_max)
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ import math
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels.columns import result_size
 from wengert.ops.coerce import integers, operand
 from wengert.prims import fold as records
@@ -165,6 +164,3 @@ def fold(
     return T.col2im(
         x, output_size=size, kernel_size=kernel, dilation=gaps, padding=pads, stride=steps
     )
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from typing import Any
 from wengert.base.dtypes import dtype
 from wengert.base.errors import cannot_cast
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import is_recording
@@ -114,6 +113,3 @@ def _parts(value: Any, count: int) -> list[Any]:
             else "Tensor list must have same number of elements as scalar list."
         )
     return list(value)
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from wengert.base.capsules import array_from, is_capsule
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, from_numpy_dtype
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels.shared import map_file
 from wengert.ops.options import check_strided, float_type, made
 from wengert.tape.base import TensorBase, new_tensor
@@ -189,6 +188,3 @@ def from_file(
     kind = float_type(dtype)
     array = map_file(filename, shared, (size or 0) * kind.itemsize).view(kind)
     return made(traced("shared", array), device, False)
-
-
-fill_sections(globals())

@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.base.dtypes import complex_of, default_float
 from wengert.base.errors import wrong_type
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand, wide
 from wengert.ops.out import into
@@ -328,4 +328,3 @@ irfft2 = _grid(
 )
 hfft2 = _grid("hfft2", "wg.fft.hfft2(wg.ones(2, 2)).shape", "torch.Size([2, 2])")
 ihfft2 = _grid("ihfft2", "wg.fft.ihfft2(wg.ones(3, 4)).shape", "torch.Size([3, 3])")
-fill_sections(globals())

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dims
 from wengert.ops.coerce import integer, operand
 from wengert.ops.options import float_type, made
@@ -135,6 +134,3 @@ def ifftshift(input: Any, dim: Any = None) -> Any:
     tensor([2, 3, 4, 0, 1])
     """
     return _shifted("ifftshift", input, dim, False)
-
-
-fill_sections(globals())

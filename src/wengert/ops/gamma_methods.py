@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops import transcendental
 
 
@@ -19,6 +18,3 @@ def polygamma(input: Any, n: int) -> Any:
     tensor([1.6449, 0.6449])
     """
     return transcendental.polygamma(n, input)
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.base.dtypes import finfo, from_numpy_dtype
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import Lifted
 from wengert.ops.activations import leaky_relu
@@ -323,6 +322,3 @@ def gumbel_softmax(
         np.arange(soft._payload.shape[dim]).reshape(-1, *[1] * (soft._payload.ndim - 1)), 0, dim
     )
     return new_tensor(chosen.astype(soft._payload.dtype)) - soft.detach() + soft
-
-
-fill_sections(globals())

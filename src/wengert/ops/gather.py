@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import dtype_name, integer, operand, real_number
@@ -426,6 +425,3 @@ def index_add(
     x = operand(input, "index_add")
     result = copied(x, _index_add(x, dim, index, source, alpha=alpha))
     return result if out is None else into(out, result, "index_add")
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ import numpy as np
 from wengert.base.device import as_device, device
 from wengert.base.errors import wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels.random import STATE, Stream
 from wengert.ops.randomness import check_randomness
 from wengert.tape.base import TensorBase, new_tensor
@@ -335,6 +334,3 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
         yield
     finally:
         default_generator.stream.unpack(state)
-
-
-fill_sections(globals())

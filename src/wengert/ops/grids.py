@@ -6,7 +6,6 @@ from typing import Any
 
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, operand, sizes_of
 from wengert.prims import grids
 from wengert.tape.record import T
@@ -247,6 +246,3 @@ def _check_maps(array: Any, sizes: tuple[int, ...], align_corners: bool) -> None
             "Expected size for first two dimensions of batch2 tensor to be: "
             f"[{sizes[0]}, {dims + 1}] but got: [{array.shape[0]}, {dims + 1}]."
         )
-
-
-fill_sections(globals())

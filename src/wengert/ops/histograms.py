@@ -17,7 +17,6 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.kernels.fused import linspace
 from wengert.kernels.search import check_range
@@ -380,6 +379,3 @@ def _bounds(payload: Any, dims: int, range: Any) -> list[tuple[float, float]]:
                 f"dimension {dim}"
             )
     return [(low - 0.5, high + 0.5) if low == high else (low, high) for low, high in found]
-
-
-fill_sections(globals())

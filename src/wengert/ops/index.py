@@ -17,7 +17,6 @@ from wengert.base.arrays import column
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import check_bools, flag
 from wengert.ops.coerce import dtype_name, operand
@@ -398,6 +397,3 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
         places.append(array)
         dim += taken
     return tuple(places)
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import namespace_of
 from wengert.ops.coerce import integer, operand
@@ -177,6 +176,3 @@ def as_strided_scatter(
             "of the tensor's own elements"
         )
     return _replaced("as_strided", x, src, params)
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import integer, operands
 from wengert.ops.out import into
@@ -253,6 +252,3 @@ def column_stack(tensors: Any, *, out: Any = None) -> Any:
         raise RuntimeError("column_stack expects a non-empty TensorList")
     columns = [v if v._payload.ndim > 1 else T.view(v, shape=(v._payload.size, 1)) for v in values]
     return cat(columns, 1, out=out)
-
-
-fill_sections(globals())

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.ops import activations, adaptive_pooling, dropouts, normalisation
 from wengert.ops import dropout as elements
 from wengert.ops import embedding as tables
@@ -330,6 +330,3 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
     tensor([-0.0100,  2.0000])
     """
     return activations.leaky_relu(input, negative_slope, True)
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import wide
 from wengert.ops.linear_checks import check_same_dtype, expand_batch
@@ -123,6 +122,3 @@ def _least_squares(x: Any, y: Any, rcond: float | None, driver: str, vector: boo
             else made_in_inference(new_tensor(np.empty(0, kind))),
         )
     )
-
-
-fill_sections(globals())

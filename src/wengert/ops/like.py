@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.base.export import export
 from wengert.base.memory_format import check_memory_format, empty_in_format, preserve_format
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.base.settings import unwritten
 from wengert.interp.levels import Lifted
 from wengert.kernels.create import dense_order
@@ -266,6 +266,3 @@ def new_tensor(
             note(".new_tensor(t)", data)
         return made(copied(data, kind), beside(device, input), requires_grad)
     return made(to_array(data, kind), beside(device, input), requires_grad)
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
 from wengert.ops.coerce import in_full, operand
@@ -129,6 +128,3 @@ def gaussian_nll_loss(
     if flag(full, "full"):
         losses = losses + 0.5 * math.log(2 * math.pi)
     return reduced(losses, reduction)
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.affine import linear
 from wengert.ops.classes import cross_entropy
 from wengert.ops.coerce import operand
@@ -95,6 +94,3 @@ def linear_cross_entropy(
         reduction=reduction,
         label_smoothing=label_smoothing,
     )
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ import math
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, wide
@@ -351,6 +350,3 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
         )
     result = solve(in_shape(x, (rows, rows)), in_shape(y, (rows,)))
     return into(out, in_shape(result, shape[n:]), "linalg_tensorsolve")
-
-
-fill_sections(globals())

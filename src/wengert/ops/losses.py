@@ -14,7 +14,6 @@ from typing import Any
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import cannot_cast, long_name, not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.checks import flag
 from wengert.ops.coerce import in_full, number, operand
@@ -404,6 +403,3 @@ def binary_cross_entropy_with_logits(
     if weight is not None:
         losses = T.mul(losses, operand(weight, name, "weight", 3))
     return reduced(losses, reduction)
-
-
-fill_sections(globals())

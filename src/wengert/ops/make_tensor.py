@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category, finfo
 from wengert.base.memory_format import in_format
-from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.options import made, shape_of, type_of
@@ -127,6 +126,3 @@ def _bounds(kind: np.dtype[Any], low: float | None, high: float | None) -> tuple
     if category(kind) < FLOATING:
         return math.ceil(bottom), math.ceil(top)
     return bottom, top
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.activations import logsigmoid, softplus
 from wengert.ops.coerce import in_full, number, operand, wide
@@ -303,6 +302,3 @@ def multilabel_margin_loss(
     near = 1 - reshape(gather(x, 1, chosen), (-1, classes, 1)) + reshape(x, (-1, 1, classes))
     losses = sum(where(counts, T.relu(near), 0.0), (1, 2)) / classes
     return reduced(losses if input.ndim > 1 else reshape(losses, ()), how)
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from typing import Any
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.cast import to
 from wengert.ops.coerce import dtype_name, is_sparse, operand
@@ -391,6 +390,3 @@ def _batched(x: Any, y: Any) -> Any:
         result,
         shape=(*batch, *(left[:1] if len(a) > 1 else ()), *(right[1:] if len(b) > 1 else ())),
     )
-
-
-fill_sections(globals())

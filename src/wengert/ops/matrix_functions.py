@@ -8,7 +8,6 @@ import numpy as np
 
 from wengert.base.errors import long_name, not_implemented, wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.ops.arrange import diagonal as _diagonal
 from wengert.ops.coerce import dtype_name, integer, operand, operands
@@ -362,6 +361,3 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     tensor([1., 4.])
     """
     return _diagonal(operand(A, "linalg_diagonal", "A"), offset, dim1, dim2)
-
-
-fill_sections(globals())

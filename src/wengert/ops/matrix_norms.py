@@ -11,7 +11,6 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name, wrong_type
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.checks import flag
 from wengert.ops.coerce import operand, wide
@@ -323,6 +322,3 @@ def _times_inverse(x: Any, eye: Any, order: Any) -> Any:
     dims = (x._payload.ndim - 2, x._payload.ndim - 1)
     inverse = T.solve_factor(x, eye, turned=False, what="linalg.cond")
     return T.mul(_matrix_norm(x, order, dims, False), _matrix_norm(inverse, order, dims, False))
-
-
-fill_sections(globals())

@@ -17,7 +17,6 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.checks import all_dims, flag, names_none, renamed
 from wengert.ops.coerce import number, operand
 from wengert.ops.out import into
@@ -268,6 +267,3 @@ def _check_identity(shape: tuple[int, ...], ord: float, dims: tuple[int, ...], d
             f"linalg.vector_norm cannot compute the {ord:g} norm on {where} the operation does not "
             "have an identity"
         )
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.affine import baddbmm, linear
 from wengert.ops.attention import scaled_dot_product_attention
 from wengert.ops.coerce import operand
@@ -388,6 +387,3 @@ def _unweighed(
         hidden = reshape(hidden, (*((1, 1) if alone else lead), *hidden.shape[1:]))
     result = scaled_dot_product_attention(q, k, v, hidden, rate, is_causal)
     return permute(result, (2, 0, 1, 3))
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 
 from wengert.base.dtypes import as_dtype
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.checks import dim_or_axis, one_dim, real_input
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
@@ -90,6 +89,3 @@ def chosen_dim(name: str, input: Any, dim: int | None) -> int:
         "dim=X as an argument.",
     )
     return 0 if operand(input, name)._payload.ndim in (0, 1, 3) else 1
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels.normalisation import are_few
 from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, number, operand
@@ -424,6 +423,3 @@ def normalised_batch(
         if count > 1:
             update(name, mean, var, known._payload, count, momentum)
     return result
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ from typing import Any
 
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import integer, operand
 from wengert.ops.matrix_norms import matrix_norm
@@ -174,6 +173,3 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out:
     x = operand(input, "normalize")
     length = clamp_min(norm(x, p, dim, keepdim=True), eps)
     return into(out, T.div(x, length), "div")
-
-
-fill_sections(globals())

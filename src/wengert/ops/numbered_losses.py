@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert.base.errors import wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.ops import ctc, distance_losses, likelihoods, losses, margin_losses
 
 
@@ -89,6 +89,3 @@ export("wengert")(
     poisson_nll_loss,
     triplet_margin_loss,
 )
-
-
-fill_sections(globals())

@@ -17,7 +17,6 @@ import numpy as np
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import check_alone, flag, one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, integer, operand, wide
@@ -394,6 +393,3 @@ def _at_common_ranks(rows: Any, q: Any, interpolation: str) -> Any:
     parts = [rank - floor for rank, floor in zip(ranks, below, strict=True)]
     weight = placed(low, np.array(parts, payload.dtype))
     return T.lerp_tensor(low, high, weight)
-
-
-fill_sections(globals())

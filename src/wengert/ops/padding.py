@@ -8,7 +8,6 @@ import numpy as np
 
 from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import integer, integers, number, operand
 from wengert.ops.options import placed
@@ -355,6 +354,3 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         count = int(x.max()) + 1
     same = T.eq(T.unsqueeze(new_tensor(x), dim=x.ndim), placed(given, np.arange(count)))
     return T.to_copy(same, dtype=np.dtype(np.int64))
-
-
-fill_sections(globals())

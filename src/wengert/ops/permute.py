@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.tape.record import T
@@ -336,6 +335,3 @@ def adjoint(input: Any) -> Any:
 
 def _conjugated(x: Any) -> Any:
     return T.conj(x) if x._payload.dtype.kind == "c" else x
-
-
-fill_sections(globals())

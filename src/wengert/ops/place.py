@@ -12,7 +12,6 @@ import numpy as np
 
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, expanded, normal_dim
 from wengert.kernels.reduce import are_within
 from wengert.ops.checks import bool_mask, flag
@@ -290,6 +289,3 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """
     x = operand(input, "put")
     return copied(x, _put(x, index, source, accumulate))
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ import numpy as np
 
 from wengert.base.dtypes import DTYPES, is_differentiable, promote
 from wengert.base.errors import wrong_type
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import in_former_order, number, operand
 from wengert.ops.out import into
 from wengert.prims.facet import ALIASES, EXAMPLE
@@ -374,7 +373,6 @@ def _made() -> dict[str, Callable[..., Any]]:
     return found
 
 
-fill_sections(globals())
 FUNCTIONS = _made()
 """The functions made from records, under all their names."""
 globals().update(FUNCTIONS)

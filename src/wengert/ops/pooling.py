@@ -11,7 +11,7 @@ from typing import Any
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, operand
 from wengert.ops.windows import several, window, words_of
@@ -366,6 +366,3 @@ def local_response_norm(
         means = T.slice(means, dim=1, start=0, end=shape[1], step=1)
     divisor = T.pow(T.add(T.mul(T.unsafe_view(means, shape=shape), alpha), k), beta)
     return T.div(x, divisor)
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from typing import Any
 from wengert.base.dtypes import joined
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
 from wengert.ops.checks import renamed
@@ -448,6 +447,3 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None, **names: Any) -> A
     kept = [i for i in left if i not in first]
     others = [label for j, label in enumerate(right) if j not in second]
     return into(out, T.contract(x, y, a=left, b=tuple(right), out=(*kept, *others)), "tensordot")
-
-
-fill_sections(globals())

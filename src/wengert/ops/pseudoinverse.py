@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import wrong_type
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
@@ -202,6 +201,3 @@ def matrix_rank(
             kept = T.gt(values, T.maximum(_column(a, found.dtype), relative))
             result = T.sum_dim(kept, dim=(kept._payload.ndim - 1,), keepdim=False)
     return result if out is None else into(out, result, "linalg_matrix_rank")
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.kernels import random as kernels
 from wengert.ops.expand import spread
@@ -261,6 +260,3 @@ def normal(
     if out is not None:
         return into(out, made(array), "normal")
     return in_history(made(array, device, requires_grad), *given)
-
-
-fill_sections(globals())

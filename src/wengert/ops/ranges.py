@@ -11,7 +11,6 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, default_complex, default_float
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels import fused
 from wengert.ops.coerce import integer, operand, wide
 from wengert.ops.options import check_strided, float_type, made, number, type_of
@@ -475,6 +474,3 @@ def range(
     count = math.floor(_length(start, end, step, kind)) + 1
     values = (start + step * np.arange(count, dtype=np.float64)).astype(kind)
     return created(values, device, requires_grad, out, "range")
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 
 from wengert.base.errors import wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.affine import linear
 from wengert.ops.coerce import operand
 from wengert.ops.split import chunk
@@ -169,6 +168,3 @@ def lstm_cell(
     i, f, g, o = chunk(T.add(own, back), 4, 1)
     c = T.add(T.mul(T.sigmoid(f), c), T.mul(T.sigmoid(i), T.tanh(g)))
     return T.mul(T.sigmoid(o), T.tanh(c)), c
-
-
-fill_sections(globals())

@@ -15,7 +15,6 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.checks import (
     all_dims,
     check_alone,
@@ -413,6 +412,3 @@ def cumprod(
     result = T.cumprod(input, dim=one_dim(dim, input._payload.ndim, "cumprod"), reverse=False)
     result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "cumprod")
-
-
-fill_sections(globals())

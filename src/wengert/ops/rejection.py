@@ -17,7 +17,6 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.kernels import samplers as kernels
 from wengert.ops.expand import spread
@@ -179,6 +178,3 @@ def _standard_gamma_grad(input: Any, output: Any) -> Any:
 def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Any:
     """The derivative of elements of Dirichlet samples by their parameters, over ``1 - x``."""
     return T._dirichlet_grad(x, alpha, total)
-
-
-fill_sections(globals())

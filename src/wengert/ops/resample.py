@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import whole
 from wengert.ops.adaptive_pooling import (
     adaptive_avg_pool1d,
@@ -285,6 +284,3 @@ def upsample_bilinear(
     """
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from typing import Any
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import one_dim, real_input, renamed
 from wengert.ops.coerce import operand
@@ -125,6 +124,3 @@ def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names
         advice = "convert the input to a floating dtype with .to(dtype)"
         raise not_implemented("logcumsumexp_out_cpu", x._payload.dtype, advice)
     return into(out, T.logcumsumexp(x, dim=axis), "logcumsumexp")
-
-
-fill_sections(globals())

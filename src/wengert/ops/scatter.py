@@ -8,7 +8,6 @@ import numpy as np
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.kernels.reduce import are_within
 from wengert.ops.checks import flag
@@ -259,6 +258,3 @@ def _check_positions(own: Any, index: Any, source: Any, axis: int) -> None:
             f"index out of range in self: dimension {axis} has {size} positions, but the index "
             f"names {index[(index < 0) | (index >= size)].flat[0]}"
         )
-
-
-fill_sections(globals())

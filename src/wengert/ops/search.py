@@ -11,7 +11,6 @@ import numpy as np
 from wengert.base.dtypes import from_numpy_dtype, promote
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels.reduce import are_within
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand
@@ -276,6 +275,3 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
         )
     filler = integer(fill_value, "nonzero_static", "fill_value")
     return into(out, T.nonzero_static(x, size=count, fill_value=filler), "nonzero_static")
-
-
-fill_sections(globals())

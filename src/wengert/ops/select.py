@@ -10,7 +10,6 @@ from wengert.base.dtypes import INTEGER, category, promote
 from wengert.base.error_states import errstate
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import bool_mask, flag
@@ -385,6 +384,3 @@ def in_history(result: Any, *parameters: Any) -> Any:
         if value._edge is not None or has_tangent(value):
             result = where(np.True_, result, value)
     return result
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ from wengert.base.memory_format import (
     is_in_format,
     preserve_format,
 )
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims, resolved
 from wengert.ops.checks import dim_or_axis
 from wengert.ops.clone import clone
@@ -326,6 +325,3 @@ def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     x = operand(input, "unsqueeze")
     dim = normal_dim(integer(dim, "unsqueeze", "dim"), x._payload.ndim + 1)
     return T.unsqueeze(x, dim=dim)
-
-
-fill_sections(globals())

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.ops.coerce import integer
 from wengert.ops.options import float_type, made
 
@@ -152,6 +152,3 @@ def kaiser_window(x: Any, beta: float = 12.0) -> Any:
     """
     # the argument of the root is not negative, except by rounding errors
     return np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta)
-
-
-fill_sections(globals())

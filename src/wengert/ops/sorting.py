@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import flag, one_dim, renamed
 from wengert.ops.coerce import integer, operand
@@ -180,6 +179,3 @@ def topk(
         x, k=count, dim=axis, largest=flag(largest, "largest"), sorted=flag(sorted, "sorted")
     )
     return pair(named_results.topk, T.topk(x, indices, dim=axis), indices, out)
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.errors import wrong_type
-from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name
@@ -317,6 +316,3 @@ def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
         )
     check_floating(x, "linalg.qr", "geqrf_cpu")
     return into_several(out, linalg_qr(T.linalg_qr(x, mode=mode)[1:]), "linalg_qr")
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import TensorBase
@@ -401,6 +400,3 @@ def dsplit(input: Any, indices_or_sections: Any, *indices: Any) -> tuple[Any, ..
     [torch.Size([1, 2, 2]), torch.Size([1, 2, 2])]
     """
     return _split_at(input, indices_or_sections, indices, "dsplit", 3, 2)
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, default_float, is_differentiable
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops import reduce
 from wengert.ops.checks import all_dims, flag, renamed
 from wengert.ops.coerce import dtype_name, integer, operand
@@ -284,6 +283,3 @@ def corrcoef(input: Any) -> Any:
         # rounding may have moved them out of bounds
         return T.complex(*[T.clamp(part(share), min=-1, max=1) for part in (T.real, T.imag)])
     return T.clamp(share, min=-1, max=1)
-
-
-fill_sections(globals())

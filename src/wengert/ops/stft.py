@@ -8,7 +8,6 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, operand, wide
 from wengert.ops.options import placed
@@ -401,6 +400,3 @@ def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, ca
             result, shape=(batch, end - start), dim=1, start=0, end=whole - start, step=1
         )
     return result
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ import numpy as np
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.memory_format import contiguous_format, empty_in_format
-from wengert.base.sections import fill_sections
 from wengert.base.settings import unwritten
 from wengert.base.shapes import normal_dim
 from wengert.interp.dual import Dual
@@ -525,6 +524,3 @@ def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Any:
     for axis in reversed(order):
         steps[axis], step = step, step * max(shape[axis], 1)
     return empty_strided(shape, steps, **options)
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.base.dtypes import default_float, from_numpy_dtype
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.base.size import Size
 from wengert.ops.arrange import diag, flip
@@ -353,6 +352,3 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
             for step, size in zip(inner, shape, strict=True)
         ]
     )
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from typing import Any
 from wengert.base.dtypes import FLOATING, category, promote
 from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import integer, number, operand
 from wengert.ops.elementwise import binary, unary
 from wengert.ops.out import into
@@ -174,6 +173,3 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
         )
     made = T.mvlgamma(x, p=p)
     return made if out is None else into(out, made, "mvlgamma")
-
-
-fill_sections(globals())

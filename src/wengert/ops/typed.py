@@ -14,7 +14,6 @@ from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, dtype, set_default_dtype
 from wengert.base.export import export
 from wengert.base.extras import bfloat16
-from wengert.base.sections import fill_sections
 from wengert.base.size import Size
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.create import empty
@@ -187,6 +186,3 @@ def set_default_tensor_type(t: Any, /) -> None:
             f"only floating-point types are supported as the default type, but got {t!r}"
         )
     set_default_dtype(t.dtype)
-
-
-fill_sections(globals())

@@ -11,7 +11,7 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.random import rand
 from wengert.ops.windows import each, several, words_of
@@ -334,6 +334,3 @@ export("nn.functional")(
     fractional_max_pool3d,
     fractional_max_pool3d_with_indices,
 )
-
-
-fill_sections(globals())

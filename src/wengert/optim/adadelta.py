@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_numbers, check_rate
 from wengert.optim.parameters import number
@@ -79,5 +78,3 @@ class Adadelta(Elementwise):
 
 
 adadelta = as_function("adadelta", Adadelta, "square_avgs acc_deltas state_steps")
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import finfo
-from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import ParamsT, arguments, check_rate
 from wengert.optim.parameters import kept_number, making_state, number
 from wengert.optim.whole import Whole
@@ -118,6 +117,3 @@ class Adafactor(Whole):
         before = param * (1 - lr * options["weight_decay"]) if options["weight_decay"] else param
         writes.append((param, before - alpha / clipped * update))
         return writes
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import number, options_of
@@ -101,5 +100,3 @@ class Adagrad(Elementwise):
 
 
 adagrad = as_function("adagrad", Adagrad, "state_sums state_steps")
-
-fill_sections(globals())

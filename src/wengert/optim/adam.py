@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_adam, check_fused
 from wengert.optim.parameters import number
@@ -165,5 +164,3 @@ adam = as_function("adam", Adam, "exp_avgs exp_avg_sqs max_exp_avg_sqs state_ste
 adamw = as_function(
     "adamw", AdamW, "exp_avgs exp_avg_sqs max_exp_avg_sqs state_steps", decoupled_weight_decay=True
 )
-
-fill_sections(globals())

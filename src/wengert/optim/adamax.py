@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_adam
 from wengert.optim.parameters import number
@@ -70,5 +69,3 @@ class Adamax(Elementwise):
 
 
 adamax = as_function("adamax", Adamax, "exp_avgs exp_infs state_steps")
-
-fill_sections(globals())

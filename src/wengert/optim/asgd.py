@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_numbers, check_rate
 from wengert.optim.parameters import as_kept, number
@@ -90,5 +89,3 @@ class ASGD(Elementwise):
 
 
 asgd = as_function("asgd", ASGD, "axs mus etas state_steps")
-
-fill_sections(globals())

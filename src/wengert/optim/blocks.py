@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.optim.rules import Scratch
 
 BLOCK = 65536
@@ -224,6 +223,3 @@ def _overlap(arrays: Sequence[Any]) -> bool:
     """Return whether any of the arrays overlap in memory, judging by their first and last bytes."""
     spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
     return any(a[1] > b[0] for a, b in itertools.pairwise(spans))
-
-
-fill_sections(globals())

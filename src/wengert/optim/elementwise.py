@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from wengert.base.error_states import errstate
-from wengert.base.sections import fill_sections
 from wengert.ops.create import zeros
 from wengert.ops.strided import view_as_complex, view_as_real
 from wengert.optim.optimizer import Optimizer
@@ -308,6 +307,3 @@ def _computed(tensor: Any) -> Any:
     if tensor.is_complex():
         return view_as_real(tensor)
     return tensor.float() if tensor._payload.dtype.itemsize <= 2 else tensor
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.parameters import making_state
 from wengert.tape.handles import RemovableHandle, register
 
@@ -177,6 +176,3 @@ def _registered(table: OrderedDict[int, Any], hook: Any, prepend: bool) -> Remov
     if prepend:
         table.move_to_end(handle.id, last=False)
     return handle
-
-
-fill_sections(globals())

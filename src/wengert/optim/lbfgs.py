@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.ops.create import zeros
 from wengert.ops.join import cat
 from wengert.ops.strided import view_as_real
@@ -229,9 +228,6 @@ class LBFGS(Optimizer):
 
         reach = float(direction.abs().max())
         return strong_wolfe(at, start, t, reach, most=most)
-
-
-fill_sections(globals())
 
 
 def _strong_wolfe(

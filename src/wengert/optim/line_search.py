@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from wengert.base.sections import fill_sections
-
 
 class Point(NamedTuple):
     """A point on the line.
@@ -139,6 +137,3 @@ def _cubic(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> Any:
         return lowest if rest > 0 else highest
     part = rest / bent
     return min(max(right.t - (right.t - left.t) * part, lowest), highest)
-
-
-fill_sections(globals())

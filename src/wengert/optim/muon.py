@@ -7,7 +7,6 @@ from typing import Any
 
 from wengert.base.dtypes import DTYPES
 from wengert.base.extras import bfloat16
-from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import ParamsT, arguments, check_rate
 from wengert.optim.parameters import filled, making_state
 from wengert.optim.whole import Whole
@@ -119,6 +118,3 @@ def _factor(adjust: str | None, rows: int, columns: int) -> float:
     if adjust == "match_rms_adamw":
         return 0.2 * math.sqrt(max(rows, columns))
     return math.sqrt(max(1, rows / max(columns, 1)))
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_adam, check_numbers
 from wengert.optim.parameters import number
@@ -93,5 +92,3 @@ class NAdam(Elementwise):
 
 
 nadam = as_function("nadam", NAdam, "exp_avgs exp_avg_sqs mu_products state_steps")
-
-fill_sections(globals())

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 from wengert.base.containers import field_names, flatten
 from wengert.base.dtypes import DTYPES, dtype, get_default_dtype
 from wengert.base.errors import kind_of
-from wengert.base.sections import fill_sections
 from wengert.ops.strided import view_as_real
 from wengert.optim.hooks import (
     Hooked,
@@ -528,6 +527,3 @@ def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) 
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_adam
 from wengert.optim.parameters import number
@@ -84,5 +83,3 @@ class RAdam(Elementwise):
 
 
 radam = as_function("radam", RAdam, "exp_avgs exp_avg_sqs state_steps")
-
-fill_sections(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_numbers, check_rate
 from wengert.optim.parameters import number
@@ -91,5 +90,3 @@ class RMSprop(Elementwise):
 
 
 rmsprop = as_function("rmsprop", RMSprop, "square_avgs grad_avgs momentum_buffer_list state_steps")
-
-fill_sections(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function
 from wengert.optim.optimizer import ParamsT, arguments, check_rate
 from wengert.optim.parameters import number
@@ -90,5 +89,3 @@ class Rprop(Elementwise):
 
 
 rprop = as_function("rprop", Rprop, "prevs step_sizes state_steps")
-
-fill_sections(globals())

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.ops.pointwise import abs as absolute
 from wengert.ops.pointwise import maximum, sign, sqrt
 from wengert.ops.select import clamp, where
@@ -178,6 +177,3 @@ class Scratch:
         """Copy `y` to `x`."""
         np.copyto(x, y)
         return x
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, as_function, decays, directed
 from wengert.optim.optimizer import ParamsT, arguments, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import options_of
@@ -106,5 +105,3 @@ class SGD(Elementwise):
 
 
 sgd = as_function("sgd", SGD, "momentum_buffer_list")
-
-fill_sections(globals())

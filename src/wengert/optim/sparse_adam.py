@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import Optimizer, ParamsT, check_betas
 from wengert.optim.parameters import filled, making_state, options_of, with_gradients, with_sparse
 from wengert.tape.base import TensorBase
@@ -117,6 +116,3 @@ class SparseAdam(Optimizer):
         size = options["lr"] * math.sqrt(1 - beta2**step) / (1 - beta1**step)
         move = means[0] / (means[1].sqrt() + options["eps"])
         param.index_put_(places, move * -size, accumulate=True)
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.batchnorm import _BatchNorm
 from wengert.nn.modules.module import Module
 from wengert.ops.create import tensor
@@ -338,6 +337,3 @@ class SWALR(LRScheduler):
             first = last if before == 1 else (group["lr"] - before * last) / (1 - before)
             rates.append(last * now + first * (1 - now))
         return rates
-
-
-fill_sections(globals())

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base import errors
-from wengert.base.sections import fill_sections
 from wengert.optim.blocks import Plan
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import place
@@ -199,6 +198,3 @@ def check_kept(param: Any, state: dict[str, Any], names: Sequence[str]) -> None:
                 f"the state {name!r} of a parameter that is {errors.describe(x)} is "
                 f"{errors.describe(y)}: it belongs to another parameter"
             )
-
-
-fill_sections(globals())

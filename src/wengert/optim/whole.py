@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import Optimizer
 from wengert.optim.parameters import options_of, with_gradients
 from wengert.tape.modes import no_grad
@@ -54,6 +53,3 @@ class Whole(Optimizer):
             for tensor, value in writes:
                 tensor.copy_(value)
         return loss
-
-
-fill_sections(globals())

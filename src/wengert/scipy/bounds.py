@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.scipy.nesting import Nesting, Place
 
 
@@ -66,6 +65,3 @@ def flat_limits(bounds: Any, nesting: Nesting, make: Any) -> Any:
         )
     low = nesting.spread(bounds[0], -np.inf, "bounds[0]")
     return low, nesting.spread(bounds[1], np.inf, "bounds[1]")
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Vector
 
@@ -101,6 +100,3 @@ def _nonlinear(
 def _rows(jacobian: Any, nesting: Nesting) -> Any:
     """Return a Jacobian of the user as an array with a column for each element."""
     return np.asarray(jacobian, np.float64).reshape(-1, nesting.size)
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.tape.backward import is_plain, plain_walk, run_grad
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.detachments import recent, told
@@ -165,6 +164,3 @@ def is_finite(vector: np.ndarray[Any, Any]) -> bool:
     """Return whether all elements are finite."""
     # a dot product avoids an array of bools; it may overflow even if every element is finite
     return math.isfinite(vector.dot(vector)) or bool(np.isfinite(vector).all())
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.scipy.minimise import nested_result, refused_derivative, started
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Scalar, Vector
@@ -154,6 +153,3 @@ def _derivatives(function: Scalar, x: float, order: int) -> tuple[float, ...]:
     if order == 1:
         return value, float(gradient[0])
     return value, float(gradient[0]), float(function.hessp(np.array([x]), np.ones(1))[0])
-
-
-fill_sections(globals())

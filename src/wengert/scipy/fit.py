@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.scipy.bounds import flat_limits
 from wengert.scipy.minimise import nested_result, refused_derivative, started
 from wengert.scipy.nesting import Nesting
@@ -221,6 +220,3 @@ class _Model:
             vector.mode = self.mode
         vector.args = (x,)
         return vector
-
-
-fill_sections(globals())

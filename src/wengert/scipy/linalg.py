@@ -26,7 +26,6 @@ import numpy as np
 import wengert.linalg as _linalg
 from wengert.base.dtypes import finfo
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.implicit.decorators import root as _root
 from wengert.ops.join import cat, stack
 from wengert.ops.ranges import eye
@@ -696,6 +695,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-fill_sections(globals())

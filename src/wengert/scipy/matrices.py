@@ -18,7 +18,6 @@ import numpy as np
 from wengert.autograd.elements import each, without_tangent
 from wengert.autograd.function import Function
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.ops.join import cat, stack
 from wengert.tape.base import new_tensor
 
@@ -168,6 +167,3 @@ def _adjoint(lower: int, upper: int, ab: Any) -> Any:
 def banded(lower: int, upper: int, ab: Any, b: Any) -> Any:
     """Solve a system with `lower` and `upper` diagonals beside the main one."""
     return each(lambda given: [_Banded.apply(lower, upper, *given)], [ab, b])[0]
-
-
-fill_sections(globals())

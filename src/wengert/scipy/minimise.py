@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.scipy.bounds import flat_bounds
 from wengert.scipy.constraints import flat_constraints
 from wengert.scipy.nesting import Nesting
@@ -295,6 +294,3 @@ def minimize_scalar(
     return optimize.minimize_scalar(
         value, bracket=bracket, bounds=bounds, args=args, method=method, tol=tol, options=options
     )
-
-
-fill_sections(globals())

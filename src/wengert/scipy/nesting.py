@@ -16,7 +16,6 @@ import numpy as np
 
 from wengert.base.containers import field_names
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 
 
@@ -315,6 +314,3 @@ class Nesting:
                     return place.name
                 return f"{place.name}[{', '.join(str(int(i)) for i in inside)}]"
         raise IndexError(index)
-
-
-fill_sections(globals())

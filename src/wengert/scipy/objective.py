@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.scipy.derivatives import (
     by_columns,
     by_rows,
@@ -309,6 +308,3 @@ class Vector(_Recorded):
     def _open(self, x: Any) -> None:
         if self.at is None or self.at != np.asarray(x, np.float64).tobytes():
             self.value(x)
-
-
-fill_sections(globals())

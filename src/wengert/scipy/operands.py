@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import is_sparse
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast
@@ -65,6 +64,3 @@ def of_idiom(kind: Any, result: Any) -> Any:
     if isinstance(result, TensorBase) and result._payload.dtype.kind in "fc":
         return of_class(result, kind)
     return result
-
-
-fill_sections(globals())

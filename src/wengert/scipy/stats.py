@@ -26,7 +26,6 @@ import numpy as np
 from wengert.autograd.elements import without_tangent
 from wengert.autograd.function import Function
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.func.reverse import vjp
 from wengert.scipy.densities import TABLE as ROWS
 from wengert.scipy.densities import Functions
@@ -239,6 +238,3 @@ def __dir__() -> list[str]:
     kinds = (stats.rv_continuous, stats.rv_discrete)
     found = {name for name, value in vars(stats).items() if isinstance(value, kinds)}
     return sorted(found - {"poisson_binom"})  # whose one parameter is an array
-
-
-fill_sections(globals())

@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wengert.base.sections import fill_sections
-
 _marked: dict[Any, None] = {}
 
 
@@ -112,6 +110,3 @@ def allowed() -> dict[str, Any]:
     """Return the allowed classes and functions by their paths."""
     pairs: Iterable[Any] = ((path_of(one), one) for one in _marked)
     return {path: one[0] if isinstance(one, tuple) else one for path, one in pairs}
-
-
-fill_sections(globals())

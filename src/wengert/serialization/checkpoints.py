@@ -19,7 +19,6 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from wengert.base.errors import kind_of
-from wengert.base.sections import fill_sections
 from wengert.serialization.archive import Archive, fill, write_archive
 from wengert.serialization.machine import names_in, run
 from wengert.serialization.pickled import Pickler
@@ -209,6 +208,3 @@ def write(obj: Any, f: Any) -> None:
         return
     with open(f, "wb") as file:
         write_archive(file, pickled, pickler.storages)
-
-
-fill_sections(globals())

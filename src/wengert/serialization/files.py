@@ -14,7 +14,6 @@ from pickle import UnpicklingError
 from typing import Any
 
 from wengert.base.device import device, is_meta
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.serialization import checkpoints, safe
@@ -318,6 +317,3 @@ def _replace(path: str, write: Callable[[Any, Any], None], obj: Any) -> None:
         if os.path.exists(beside):
             os.unlink(beside)
         raise
-
-
-fill_sections(globals())

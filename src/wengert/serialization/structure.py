@@ -16,7 +16,6 @@ from typing import Any
 
 from wengert.base.device import device
 from wengert.base.dtypes import as_dtype, dtype
-from wengert.base.sections import fill_sections
 from wengert.base.size import Size
 from wengert.tape.base import TensorBase
 
@@ -140,6 +139,3 @@ def decoded(form: Any, tensors: dict[str, Any]) -> Any:
     if kind == "tensor":
         return tensors[content]
     return _MAKERS[kind](decoded(content, tensors))
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.base.layout import strided
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.ops.options import float_type, made
 
 __all__ = [
@@ -189,6 +188,3 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> A
         return np.i0(beta * np.sqrt(inside)) / np.i0(beta)
 
     return _window(shape, M, sym, **options, name="kaiser")
-
-
-fill_sections(globals())

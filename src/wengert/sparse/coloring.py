@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 
 _MODES = ("auto", "columns", "rows", "star")
 
@@ -228,6 +227,3 @@ def _star(pattern: Any) -> Any:
                 for w in alike if len(alike) == 2 else (v,):
                     beyond[w] |= 1 << colors[u]
     return np.array(colors, np.int64)
-
-
-fill_sections(globals())

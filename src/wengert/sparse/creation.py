@@ -11,7 +11,6 @@ import numpy as np
 from wengert.base.device import check_device
 from wengert.base.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from wengert.base.ports import provides
-from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.create import as_tensor, zeros
 from wengert.ops.index import getitem
@@ -507,5 +506,3 @@ def _new(self: Any, *data: Any, device: Any = None) -> Any:
 
 
 SparseTensor.new = _new  # type: ignore[attr-defined]
-
-fill_sections(globals())

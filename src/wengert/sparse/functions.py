@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.sparse.coloring import Coloring, color
 from wengert.sparse.passes import compressed, is_recorded, rows_of, square_of
 from wengert.sparse.patterns import hessian_pattern_of, pattern_of
@@ -239,6 +238,3 @@ def _check(matrix: Any, product: Callable[[Any], Any], name: str) -> None:
             "elsewhere. Does the function use other elements at this point than where its pattern "
             "was taken?"
         )
-
-
-fill_sections(globals())

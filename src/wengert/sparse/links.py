@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -166,6 +164,3 @@ def listed_back(targets: Ints, size: int) -> Link | None:
     of = np.repeat(np.arange(targets.shape[0]), there.sum(1))
     start = np.concatenate([[0], np.cumsum(np.bincount(to, minlength=size))])
     return Link(None, start, of[np.argsort(to, kind="stable")])
-
-
-fill_sections(globals())

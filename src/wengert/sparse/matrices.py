@@ -8,7 +8,6 @@ import numpy as np
 
 from wengert.autograd.function import Function
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor
 from wengert.sparse.links import Link
 from wengert.sparse.products import rows_times
@@ -173,6 +172,3 @@ def solve(matrix: Any, b: Any) -> Any:
     linear = scipy_module("sparse.linalg", "wengert.sparse.solve")
     factors = linear.splu(matrix.tocsc().astype(np.float64))
     return _Linear.apply(b.double(), _Inverse(factors, "N"))
-
-
-fill_sections(globals())

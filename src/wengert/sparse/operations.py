@@ -17,7 +17,6 @@ import numpy as np
 from wengert.base.dtypes import DTYPES, category
 from wengert.base.errors import cannot_cast
 from wengert.base.layout import strided
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.cast import CASTS
 from wengert.ops.create import zeros
@@ -778,6 +777,3 @@ def install() -> None:
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):
                 setattr(kind, name, method)
-
-
-fill_sections(globals())

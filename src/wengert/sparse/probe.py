@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.sparse.links import Link, collected, dense, moved
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
@@ -149,6 +148,3 @@ def _argument(node: Any, i: int) -> str:
     if prim is None:
         return ""
     return str(prim.args[0] if prim.variadic else prim.args[i])
-
-
-fill_sections(globals())

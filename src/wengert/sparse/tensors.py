@@ -26,7 +26,6 @@ from wengert.base.layout import (
     sparse_csc,
     sparse_csr,
 )
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
 from wengert.ops.cast import to
@@ -643,6 +642,3 @@ def compressed(x: SparseBase, layout: layout, blocksize: Any = None) -> Compress
     starts = np.searchsorted(keys, np.arange(lines + 1) * width)
     columns = keys % width if width else keys
     return CompressedTensor(coordinates(starts), coordinates(columns), values, x.shape, layout)
-
-
-fill_sections(globals())

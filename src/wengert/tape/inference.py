@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.prims.record import Primitive
 from wengert.tape.detachments import note_switch
 from wengert.tape.modes import MODE, Mode, Switch, changed, current_mode, full_mode
@@ -109,6 +108,3 @@ class inference_mode(Switch):
 
     def clone(self) -> Switch:
         return type(self)(self._value is not None)
-
-
-fill_sections(globals())

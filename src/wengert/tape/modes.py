@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 
 from wengert.base.errors import wrong_type
 from wengert.base.ports import provides
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Level
 from wengert.tape.detachments import note_switch
 from wengert.tape.sites import warn
@@ -533,6 +532,3 @@ class set_fwd_grad_enabled(Switch):
     """A context manager and decorator that sets whether operations propagate tangents."""
 
     field = "tangents"
-
-
-fill_sections(globals())

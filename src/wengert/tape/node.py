@@ -8,7 +8,6 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, ClassVar
 
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, NodeBase, OutputEdge, TensorBase, node_of
@@ -389,6 +388,3 @@ def edge_of(tensor: TensorBase) -> Any:
     """Return the edge that the gradient of `tensor` flows to: None, a leaf, or a node's output."""
     edge = tensor._edge
     return tensor if edge is LEAF else edge
-
-
-fill_sections(globals())

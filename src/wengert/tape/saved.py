@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
-from wengert.base.sections import fill_sections
 from wengert.prims.record import METADATA, Primitive, names_of
 from wengert.tape.base import FREED, OutputEdge, new_tensor, version_of, version_then
 from wengert.tape.node import Node, edge_of, target_of
@@ -339,6 +338,3 @@ def saved_attributes(prim: Primitive) -> dict[str, Any]:
 
 def _nothing() -> None:
     """Return None, which nodes show for a name that they do not list."""
-
-
-fill_sections(globals())

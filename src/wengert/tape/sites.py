@@ -21,7 +21,6 @@ from typing import Any
 
 from wengert.base import __file__ as _BASE
 from wengert.base.patches import Setting
-from wengert.base.sections import fill_sections
 
 # not found from this file's path, since this module may be compiled
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "")
@@ -269,6 +268,3 @@ def traceback_of(site: Site) -> str:
         if source:
             lines.append(f"    {source}\n")
     return "".join(lines)
-
-
-fill_sections(globals())

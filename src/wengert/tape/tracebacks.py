@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.tape.sites import OURS
 
 _VARIABLE = "WENGERT_TRACEBACKS"
@@ -175,6 +174,3 @@ def _users_part(trace: TracebackType | None) -> tuple[TracebackType | None, int]
 def _module_of(trace: TracebackType) -> str:
     # compiled modules have the file names from when they were compiled
     return str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
-
-
-fill_sections(globals())

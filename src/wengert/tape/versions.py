@@ -12,7 +12,6 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
 
@@ -76,6 +75,3 @@ def preserve_version(tensors: TensorBase | tuple[TensorBase, ...]) -> Iterator[N
     finally:
         for tensor, count in zip(kept, before, strict=True):
             tensor._share_version()[0] = count
-
-
-fill_sections(globals())

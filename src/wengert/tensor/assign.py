@@ -11,7 +11,6 @@ import numpy as np
 from wengert.base.arrays import constant, unmasked
 from wengert.base.device import CPU
 from wengert.base.errors import wrong_type
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.cast import warn_discarded
@@ -590,6 +589,3 @@ def _fitting(value: Any, shape: tuple[int, ...]) -> Any:
     if extra > 0 and all(n == 1 for n in have[:extra]):
         return T.view(value, shape=have[extra:])
     return value
-
-
-fill_sections(globals())

@@ -21,7 +21,6 @@ from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import wrong_type
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.kernels.strided import owner_of
 from wengert.tape.base import LEAF, TensorBase, tensor_over
@@ -413,6 +412,3 @@ class CopyProtocol:
     def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **kwargs: Any) -> Any:
         """Make an instance of `cls` without memory, whose ``__torch_dispatch__`` computes."""
         return PORTS.wrapper(cls, size, *args, **kwargs)
-
-
-fill_sections(globals())

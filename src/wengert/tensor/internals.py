@@ -9,7 +9,6 @@ from wengert.base.dtypes import dtype, from_numpy_dtype, is_differentiable
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.patches import PATCHES
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.ops.strided import as_strided
 from wengert.prims.table import TABLE
 from wengert.tape import hooks
@@ -232,6 +231,3 @@ class TensorInternals(metaclass=TensorClass):
         """Always False; from PyTorch before 0.4."""
         warn("volatile was removed (Variable.volatile is always False): use no_grad()")
         return False
-
-
-fill_sections(globals())

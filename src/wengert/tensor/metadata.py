@@ -18,7 +18,6 @@ from wengert.base.memory_format import (
     memory_format,
     steps_of,
 )
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
 from wengert.interp.levels import device_of, memory_of
@@ -351,6 +350,3 @@ class TensorMetadata(StorageMethods):
         """PyTorch's address of what a tensor refers to, which `utils.swap_tensors` exchanges."""
         untraced("it reads the address of a tensor")
         return id(self._extra())
-
-
-fill_sections(globals())

@@ -281,7 +281,6 @@ class TorchFunctionMode:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> class Names(wg.overrides.TorchFunctionMode):
     ...     def __torch_function__(self, func, types, args=(), kwargs=None):
     ...         print(func.__name__)

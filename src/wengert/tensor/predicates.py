@@ -8,7 +8,6 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, promote
 from wengert.base.errors import wrong_type
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tensor.tensor import Tensor
 
@@ -176,6 +175,3 @@ def can_cast(from_: Any, to: Any) -> bool:
     (True, False)
     """
     return as_dtype(from_).category <= as_dtype(to).category
-
-
-fill_sections(globals())

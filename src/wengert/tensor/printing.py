@@ -17,7 +17,6 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
 from wengert.base.ports import PORTS, provides
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import whole
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.tape.base import LEAF, TensorBase, new_tensor
@@ -349,6 +348,3 @@ def tensor_format(tensor: TensorBase, spec: str) -> str:
     if type(tensor) is PORTS.tensor and not tensor._payload.ndim:
         return format(tensor._payload.item(), spec)
     return object.__format__(tensor, spec)
-
-
-fill_sections(globals())

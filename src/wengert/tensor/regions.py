@@ -22,7 +22,6 @@ from wengert.base.memory_format import (
     preserve_format,
     suggested_format,
 )
-from wengert.base.sections import fill_sections
 from wengert.base.settings import unwritten
 from wengert.base.shapes import check_size
 from wengert.interp.levels import Lifted, is_elsewhere, levels_of
@@ -270,5 +269,3 @@ class _One:
 
 # measured by the same function, since interpreters count differently
 _ALONE = _references(_One)
-
-fill_sections(globals())

@@ -17,7 +17,6 @@ from wengert.base import extras
 from wengert.base.device import CPU, check_device, device
 from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, get_default_dtype
 from wengert.base.errors import long_name
-from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.interp.levels import is_elsewhere, memory_of
 from wengert.kernels.shared import map_file, shared_memory_of
@@ -504,6 +503,3 @@ def _memory(tensor: Any) -> np.ndarray[Any, Any]:
             "tensor stands for many values"
         )
     return memory
-
-
-fill_sections(globals())

@@ -15,7 +15,6 @@ from wengert.base import errors
 from wengert.base.device import check_device
 from wengert.base.dtypes import default_float, is_differentiable
 from wengert.base.ports import PORTS, provides
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, device_of
 from wengert.ops.index import getitem
 from wengert.ops.typed import legacy
@@ -627,5 +626,3 @@ class Tensor(
 
 
 install_operators(Tensor)
-
-fill_sections(globals())

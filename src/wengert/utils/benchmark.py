@@ -7,7 +7,6 @@ import sys
 import timeit
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.base.threads import get_num_threads, set_num_threads
 
 __all__ = ["Compare", "Measurement", "Timer", "select_unit"]
@@ -287,6 +286,3 @@ class Compare:
     def _line(name: str, texts: list[str], first: int, widths: list[int]) -> str:
         cells = [text.rjust(width) for text, width in zip(texts, widths, strict=True)]
         return "  |  ".join([f"  {name.ljust(first)}", *cells])
-
-
-fill_sections(globals())

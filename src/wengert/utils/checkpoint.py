@@ -9,7 +9,6 @@ from typing import Any, NoReturn, TypeVar
 
 from wengert.autograd.graph import saved_tensors_hooks
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.tape.modes import is_grad_enabled
 from wengert.tape.sites import warn
 from wengert.utils.dispatch import OperationLog
@@ -393,6 +392,3 @@ def set_device_states(
     >>> from wengert.utils.checkpoint import get_device_states, set_device_states
     >>> set_device_states(*get_device_states())
     """
-
-
-fill_sections(globals())

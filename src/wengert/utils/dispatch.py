@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from wengert.base import errors
-from wengert.base.sections import fill_sections
 from wengert.ops.aten import dispatched
 from wengert.prims.record import Primitive
 from wengert.tape.base import TensorBase, new_tensor
@@ -270,6 +269,3 @@ def _brief(value: Any) -> str:
         return errors.describe(value._payload)
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-fill_sections(globals())

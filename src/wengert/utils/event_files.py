@@ -19,7 +19,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
 _PARTS = {
@@ -248,6 +247,3 @@ class _SummaryWriter:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-
-fill_sections(globals())

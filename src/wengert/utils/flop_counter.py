@@ -8,7 +8,6 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.ops.aten import OpOverloadPacket
 from wengert.prims import records
 from wengert.prims.facet import Facet
@@ -205,6 +204,3 @@ class FlopCounterMode(TorchDispatchMode):
 
 def _shape(x: Any) -> Shape:
     return tuple(x.shape)
-
-
-fill_sections(globals())

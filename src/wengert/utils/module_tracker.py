@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 from wengert.autograd.api import Variable
 from wengert.autograd.graph import register_multi_grad_hook
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
@@ -81,6 +80,3 @@ class ModuleTracker:
         leaves = [x for x in tree_leaves(values) if isinstance(x, Tensor) and x.requires_grad]
         if leaves:
             self._handles.append(register_multi_grad_hook(leaves, hook))
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NoReturn
 
-from wengert.base.sections import fill_sections
 from wengert.tape.modes import no_grad
 
 __all__ = [
@@ -586,6 +585,3 @@ class P2POp:
 
     def __init__(self, op: Any, tensor: Any, peer: int | None = None, group: Any = None) -> None:
         self.op, self.tensor, self.peer, self.group = op, tensor, peer, group
-
-
-fill_sections(globals())

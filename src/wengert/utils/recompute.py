@@ -22,7 +22,6 @@ from contextvars import ContextVar
 from typing import Any
 
 from wengert.base import errors
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import levels_of
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import TensorBase, new_tensor, version_of
@@ -413,6 +412,3 @@ class GraphExecGroup:
 
     def __exit__(self, *exc: object) -> None:
         _GROUP.set(None)
-
-
-fill_sections(globals())

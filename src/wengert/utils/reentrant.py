@@ -7,7 +7,6 @@ from typing import Any
 
 from wengert.autograd.api import _is_checkpoint_valid, backward
 from wengert.autograd.function import Function
-from wengert.base.sections import fill_sections
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.masked import apart, continuing
@@ -137,6 +136,3 @@ class CheckpointFunction(Function):
         with continuing():
             backward(roots, [grad for _, grad in asked])
         return None, None, *[getattr(leaf, "grad", None) for leaf in leaves]
-
-
-fill_sections(globals())

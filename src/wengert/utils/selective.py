@@ -6,7 +6,6 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.ops.aten import OpOverloadPacket
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
@@ -235,6 +234,3 @@ def create_selective_checkpoint_contexts(
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     store: _Store = {}
     return _Keeping(policy, store), _Using(store, allow_cache_entry_mutation)
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any, Self
 
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 
 __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
 __dir__ = shows(__all__)
@@ -126,6 +125,3 @@ class TensorWeakRef:
 
 WeakTensorKeyDictionary = WeakIdKeyDictionary
 _WeakHashRef = weakref.ref
-
-
-fill_sections(globals())

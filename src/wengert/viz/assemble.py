@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import FunctionNode
-from wengert.base.sections import fill_sections
 from wengert.tape.sites import line_of
 from wengert.viz.collapse import Group
 from wengert.viz.collect import Facts, Graph, Key, bytes_held, constants_held
@@ -477,6 +476,3 @@ def _times(pattern: str, group: Group) -> str:
 def _bytes_of(tensor: Any) -> int:
     # values of transforms do not have their own
     return int(getattr(tensor._payload, "nbytes", 0))
-
-
-fill_sections(globals())

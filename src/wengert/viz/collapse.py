@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.viz.collect import Graph
 from wengert.viz.repeats import mixed, runs_of
 from wengert.viz.scopes import Scopes
@@ -263,6 +262,3 @@ def _arrows(sequence: _Sequence, groups: list[Group]) -> int:
     heads, tails = (np.searchsorted(starts, ends, "right") - 1 for ends in sequence.ends)
     across = heads != tails
     return len(np.unique(heads[across] * len(groups) + tails[across]))
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ import numpy as np
 
 from wengert.autograd.function import FunctionNode
 from wengert.base.containers import by_name
-from wengert.base.sections import fill_sections
 from wengert.tape.base import FREED, LEAF, OutputEdge, TensorBase, version_of
 from wengert.tape.node import Node, Unrecorded, edge_of
 from wengert.tape.rules import is_diagonal
@@ -361,6 +360,3 @@ def constants_held(graph: Graph, i: int) -> Iterator[tuple[str, Any]]:
     for name, payload, edge, own in held_values(graph.nodes[i]):
         if own is None and (edge is None or not isinstance(edge, Node | OutputEdge | TensorBase)):
             yield name, payload
-
-
-fill_sections(globals())

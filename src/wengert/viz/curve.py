@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.viz.curve_ticks import linear_ticks, log_ticks
 from wengert.viz.saving import save
 from wengert.viz.svg import counted
@@ -372,6 +371,3 @@ def _described(chart: Curve, shown: list[np.ndarray]) -> str:
             f"lowest {y.min():.4g}, highest {y.max():.4g}."
         )
     return " ".join([f"A chart of {counted(len(chart.lines), 'line')}.", *words])
-
-
-fill_sections(globals())

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import flatten
-from wengert.base.sections import fill_sections
 from wengert.interp.symbols import Symbol, named
 from wengert.tape.base import TensorBase
 from wengert.viz.assemble import Assembler, Subject
@@ -374,6 +373,3 @@ def _factor(run: Evaluation, picture: Assembler, group: Group, place: int) -> Sy
         return found
     text = picture.local(group, place)
     return named(text) if text is not None and " " not in text and "[" not in text else None
-
-
-fill_sections(globals())

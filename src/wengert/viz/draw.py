@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import next_sequence
@@ -438,6 +437,3 @@ class _Drawn:
         if constant:
             self.notes.append(f"Constant, and so without a graph: {listed(constant, 12)}.")
         return outputs, titles
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from wengert.base.sections import fill_sections
 from wengert.viz.dot import dot_text
 from wengert.viz.layout import Layout
 from wengert.viz.page import frame_text, page_text
@@ -124,6 +123,3 @@ class Drawing:
         words = ", ".join(f"{grouped(count)} {kind}" for kind, count in kinds.items())
         notes = "".join(f"\n{note}" for note in self.picture.notes)
         return f"{self!r}\n{words}{notes}" if words else f"{self!r}{notes}"
-
-
-fill_sections(globals())

@@ -12,7 +12,6 @@ from wengert.autograd.anomaly_mode import set_detect_anomaly
 from wengert.autograd.local import leaf
 from wengert.base.containers import flatten, paths
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.interp.formulas import E
 from wengert.interp.symbols import Symbol, named, simplified
 from wengert.tape.base import TensorBase, new_tensor
@@ -285,6 +284,3 @@ def _closed_over(f: Callable[..., Any]) -> dict[int, str]:
 def _is_multiple(node: Any) -> bool:
     prim = getattr(type(node), "prim", None)
     return prim is not None and prim.name == "mul_scalar"
-
-
-fill_sections(globals())

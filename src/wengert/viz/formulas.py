@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.interp.formulas import E, computed, derivative, pulled
 from wengert.interp.levels import Lifted
 from wengert.interp.symbols import Symbol, named
@@ -178,6 +177,3 @@ def product(
 
 def _conj(formula: Symbol) -> Symbol:
     return Symbol("call", "conj", formula)
-
-
-fill_sections(globals())

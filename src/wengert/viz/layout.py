@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from wengert.base.sections import fill_sections
 from wengert.viz.layout_layers import Net, Pair, Size, against_cycles, build
 from wengert.viz.layout_order import put_in_order
 from wengert.viz.layout_places import give_places
@@ -301,6 +300,3 @@ def _swing(route: list[Point], leave: float, end: Point) -> None:
         _straight(route, leave)
         bend = 0.5 * (end[1] - leave)
         route += [(x, leave + bend), (end[0], end[1] - bend), end]
-
-
-fill_sections(globals())

@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
-from wengert.base.sections import fill_sections
-
 _WIDEST = 1500.0  # the number of boxes in a row that all lead to the same box
 _ROW = 80.0  # approximately the height of a row
 
@@ -302,6 +300,3 @@ def _add(net: Net, row: int, size: Size) -> int:
 def _join(net: Net, upper: int, lower: int) -> None:
     net.below[upper].append(lower)
     net.above[lower].append(upper)
-
-
-fill_sections(globals())

@@ -15,7 +15,6 @@ from importlib import resources
 from string import Template
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.viz.layout import Layout
 from wengert.viz.picture import Picture
 from wengert.viz.svg import box_size, counted, described, drawing_part, lay_out
@@ -135,6 +134,3 @@ def frame_text(page: str, title: str, height: float) -> str:
         f'style="width: 100%; height: {height:.0f}px; border: 1px solid #8886; '
         f'border-radius: 8px"></iframe>'
     )
-
-
-fill_sections(globals())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from wengert.base.sections import fill_sections
-
 
 @dataclass(slots=True)
 class Box:
@@ -74,6 +72,3 @@ class Picture:
     arrows: list[Arrow] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.errors import wrong_type
-from wengert.base.sections import fill_sections
 from wengert.compiler.api import Compiled
 from wengert.compiler.ir.programs import Loop, Program, Value, uses
 from wengert.compiler.tracing.blocks import Block
@@ -116,6 +115,3 @@ class _Drawn:
 
 def _shape(value: Value) -> str:
     return f"{value.dtype} {list(value.shape)}"
-
-
-fill_sections(globals())

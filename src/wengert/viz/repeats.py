@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-
 _LEAST = 3
 """The minimum number of iterations of a loop."""
 _WORDS = (1, 2, 4, 16, 64)
@@ -98,6 +96,3 @@ def _periods(symbols: Any) -> list[int]:
         common = np.argsort(counts)[::-1][:_PERIODS]
         periods.update(common[counts[common] > 0].tolist())
     return sorted(periods - {0})
-
-
-fill_sections(globals())

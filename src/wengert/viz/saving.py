@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from wengert.base.sections import fill_sections
 from wengert.tape.sites import warn
 
 _SECONDS = 120
@@ -167,6 +166,3 @@ def _run(*words: str | Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
     )
-
-
-fill_sections(globals())

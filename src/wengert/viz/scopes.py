@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.tape.sites import site_of
 
 
@@ -85,6 +84,3 @@ def _calls(stack: list[tuple[Any, int]], common: set[Any]) -> tuple[tuple[str, i
         (stack[place][0].co_name, stack[place - 1][1] if place else 0)
         for place in range(drop, len(stack))
     )
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from wengert.base.sections import fill_sections
 from wengert.viz.layout import Layout, Point, arrange
 from wengert.viz.picture import Arrow, Box, Picture
 from wengert.viz.svg_style import ARROW_WORDS, BOX_WORDS, both_rules
@@ -250,6 +249,3 @@ def svg_text(picture: Picture, theme: str = "auto", laid: Layout | None = None) 
         f"<style>{both_rules(f'#{name}', theme)}</style>\n"
         f'<rect class="paper" width="{width}" height="{height}" rx="8"/>\n{body}\n</svg>\n'
     )
-
-
-fill_sections(globals())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
-
 # in the order of the legend
 BOX_WORDS = {
     "leaf": "leaf",
@@ -95,6 +93,3 @@ def both_rules(root: str, theme: str = "auto", switch: bool = False) -> str:
         if switch:
             rules += "\n" + _colours(f':root[data-theme="dark"] {root}', DARK)
     return rules
-
-
-fill_sections(globals())

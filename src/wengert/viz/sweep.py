@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
@@ -288,6 +287,3 @@ def failure_note(what: str, error: Exception) -> str:
 def has_lifted(graph: Graph) -> bool:
     """Return whether the outputs are values of a transform, which these sweeps cannot follow."""
     return any(isinstance(tensor._payload, Lifted) for tensor in graph.outputs)
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from wengert.base.containers import by_name
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.viz.reading import attributes, saved_tensors_of
 
@@ -269,6 +268,3 @@ def make_dot_from_trace(trace: Any) -> Any:
         "function computes, use wengert.viz.dependency_graph(function, *inputs); for the graph of "
         "a result, wengert.viz.draw(y) or wengert.viz.make_dot(y)."
     )
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, OutputEdge
 from wengert.tape.modes import Mode
@@ -182,6 +181,3 @@ def numbered(name: str, used: set[str], digits: Any) -> str:
         made = f"{name}{digits(count)}"
     used.add(made)
     return made
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.viz.collapse import Group, groups_of
 from wengert.viz.collect import Facts, Graph, facts_of, is_recorded, named, results_of
 from wengert.viz.reading import operation_of
@@ -206,6 +205,3 @@ class _Writer:
         if group.kind == "call":
             return f"{self.scopes.group_name(group.start, group.stop - 1)}()  {total}"
         return f"{what}  {total}"
-
-
-fill_sections(globals())

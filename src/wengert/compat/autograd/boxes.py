@@ -25,7 +25,6 @@ import numpy as np
 
 from wengert.base.arrays import COUNTED, unmasked
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.words import refusal
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted
@@ -335,6 +334,3 @@ def boxed_value(tensor) -> Any:
     """Return the box of the value that a tensor represents."""
     value = tensor._payload[()]
     return Box.type_mappings[type(value)](value, None, tensor)
-
-
-fill_sections(globals())

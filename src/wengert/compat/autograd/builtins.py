@@ -19,7 +19,7 @@ from wengert.compat.autograd.vspaces import (  # noqa: F401  names of this modul
     SequenceVSpace,
     TupleVSpace,
 )
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 _VSPACES = "ContainerVSpace DictVSpace ListVSpace NamedTupleVSpace SequenceVSpace TupleVSpace"
 
@@ -76,4 +76,4 @@ def make_sequence(seq_type, *args) -> Any:
     return seq_type(args)
 
 
-__all__ = completed(globals(), f"{_VSPACES} container_take dict list tuple")
+__all__ = defined(globals(), f"{_VSPACES} container_take dict list tuple")

@@ -18,7 +18,7 @@ from wengert.compat.autograd.tracing import rows, shown, traced
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.words import refusal
 from wengert.compat.autograd.wrap_util import unary_to_nary
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.sites import warn
 from wengert.utils.checkpoint import checkpoint as _checkpoint
 
@@ -375,4 +375,4 @@ def checkpoint(fun: Function) -> Function:
     return wrapped
 
 
-__all__ = completed(globals(), "hessian_vector_product make_jvp make_vjp vector_jacobian_product")
+__all__ = defined(globals(), "hessian_vector_product make_jvp make_vjp vector_jacobian_product")

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.containers import flatten
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import ArrayBox, getval, plain
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
@@ -189,6 +188,3 @@ def trace(start_node, fun: Callable[[Any], Any], x) -> tuple[Any, Any]:
         return getval(end), end._came_from
     warn(_WARNING, UserWarning)
     return plain(end), None
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import Opaque, getval, holds_box, plain
 from wengert.compat.autograd.nodes import applied, primitive_jvps, primitive_vjps
 from wengert.compat.autograd.util import subval
@@ -219,6 +218,3 @@ def warn_deprecated(name: str) -> None:
         f"The {name} method is deprecated. Write autograd.extend.defvjp(fun, ...), of functions "
         "(ans, *args) that return functions of the cotangent"
     )
-
-
-fill_sections(globals())

@@ -10,7 +10,7 @@ from wengert.compat.autograd.tracing import make_jvp, make_vjp
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.words import refusal
 from wengert.compat.autograd.wrap_util import get_name, unary_to_nary
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 EPS = 1e-6
 TOL = 1e-6
@@ -145,4 +145,4 @@ def combo_check(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., None]
     return check
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import field_names, flatten, paths
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import (
     TRACING,
     WALKING,
@@ -345,6 +344,3 @@ def make_jvp(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
 def _later() -> Any:
     """Return the module that needs the transforms, imported on first use."""
     return importlib.import_module("wengert.compat.autograd.forward")
-
-
-fill_sections(globals())

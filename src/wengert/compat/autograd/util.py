@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.tape.sites import warn
 
 __all__ = ["func", "subval", "subvals", "toposort"]
@@ -105,6 +104,3 @@ def __getattr__(name: str) -> Any:
         home = importlib.import_module(f"wengert.compat.autograd.{_OLD[name]}")
         return getattr(home, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-fill_sections(globals())

@@ -17,7 +17,7 @@ import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import Opaque, getval, isbox
 from wengert.compat.autograd.util import subvals
 from wengert.compat.autograd.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 class VSpace:
@@ -314,4 +314,4 @@ ListVSpace.register(list)
 TupleVSpace.register(tuple)
 DictVSpace.register(dict)
 
-__all__ = completed(globals())
+__all__ = defined(globals())

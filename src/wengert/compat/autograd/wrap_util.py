@@ -6,7 +6,6 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, cast
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.noted import is_noted, noted_call
 from wengert.compat.autograd.util import subvals
 from wengert.compat.autograd.words import refusal
@@ -143,6 +142,3 @@ class Operated:
 
 def _made_again(maker, fun, argnum, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return maker(fun, argnum, *args, **kwargs)
-
-
-fill_sections(globals())

@@ -12,7 +12,6 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.func import (
     functional_call,
     functionalize,
@@ -144,7 +143,6 @@ _INSTEAD = {
     "make_functional_with_buffers": "torch.func.functional_call",
     "vmap": "torch.vmap",
 }
-fill_sections(globals())
 for _name in __all__:
     if _name != "linearize":
         _moved = _deprecated(globals()[_name], _INSTEAD.get(_name, f"torch.func.{_name}"))

@@ -19,7 +19,7 @@ from wengert.compat.jax.array import asarray
 from wengert.compat.jax.reverse import vjp
 from wengert.compat.jax.tracing import argument, check_callable, short, wraps
 from wengert.compat.jax.trees import tree_leaves, tree_map
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import is_grad_enabled
 from wengert.tape.record import T
@@ -222,4 +222,4 @@ def _array_or_same(value) -> Any:
     return asarray(value) if isinstance(value, numbers) else value
 
 
-__all__ = completed(globals(), "checkpoint_policies remat", "Operation keeper operation_of")
+__all__ = defined(globals(), "checkpoint_policies remat", "Operation keeper operation_of")

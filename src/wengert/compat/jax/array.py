@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.classes import (
     Array,
     WeakArray,
@@ -286,6 +285,3 @@ def _operand(value, dtype: np.dtype[Any], weak: bool) -> Any:
         changed = of_kind(value, cls)
     changed.__class__ = cls
     return changed
-
-
-fill_sections(globals())

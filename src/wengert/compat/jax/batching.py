@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 import wengert.func as func
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.tracing import Results, argument, check_callable, labelled, name_of, wraps
@@ -235,6 +234,3 @@ def _run(
     made = transformed(*whole)
     count = len(results.places)
     return results.give(made[:count], made[count:])
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.custom import is_followed
 from wengert.compat.jax.dtypes import canonical_dtype
@@ -183,6 +182,3 @@ def io_callback(
     return pure_callback(
         callback, result_shape_dtypes, *stopped, vmap_method="sequential", **kwargs
     )
-
-
-fill_sections(globals())

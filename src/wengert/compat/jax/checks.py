@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.error_states import errstate
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.settings import numpy_rank_promotion
 from wengert.compat.jax.words import refusal
 from wengert.tape.record import T
@@ -144,6 +143,3 @@ def by_zero(name: str, x, y, filler: Callable[[Any, np.dtype[Any]], Any]) -> Any
 def all_ones(x, dtype: np.dtype[Any]) -> Any:
     """Return the integer whose bits are all set: -1, or the greatest one without a sign."""
     return dtype.type(0) if dtype.kind == "b" else ~dtype.type(0)
-
-
-fill_sections(globals())

@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.errors import (
     ConcretizationTypeError,
     TracerArrayConversionError,
@@ -354,6 +353,3 @@ def of_kind(x, cls: type) -> Any:
     same = new_tensor(x._payload, x._edge, x._share_version())
     same.__class__ = cls
     return same
-
-
-fill_sections(globals())

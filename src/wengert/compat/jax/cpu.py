@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.words import refusal
 
 
@@ -78,6 +77,3 @@ def process_index(backend: str | None = None) -> int:
 def process_count(backend: str | None = None) -> int:
     """Return the number of processes: one."""
     return 1
-
-
-fill_sections(globals())

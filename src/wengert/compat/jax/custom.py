@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert.func as func
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import convert, made
 from wengert.compat.jax.closures import Holder
 from wengert.compat.jax.orders import below, choice, innermost, joined, parted
@@ -628,6 +627,3 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
         return _recorded(owner, given, leaves, fun, backward)
 
     return call
-
-
-fill_sections(globals())

@@ -11,7 +11,7 @@ from wengert.compat.jax.lax_control import NAMES as LAX
 from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, batch_of, levels_of
 from wengert.tape.levels import move
@@ -127,4 +127,4 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
     return mapped
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

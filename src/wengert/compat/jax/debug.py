@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from wengert.compat.jax.callbacks import each_of
 from wengert.compat.jax.tracing import name_of
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.modes import untraced
 
 _print = print
@@ -64,4 +64,4 @@ def breakpoint(**options) -> NoReturn:
     raise refusal(NotImplementedError, "jax.debug.breakpoint is")
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

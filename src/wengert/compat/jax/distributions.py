@@ -14,7 +14,6 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.autograd.function import Function
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote_inexact
 from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
@@ -421,6 +420,3 @@ def categorical(
         raise refusal(ValueError, "Number of samples without", count, given.shape[axis])
     places = jnp.argsort(-jnp.moveaxis(scores, axis, -1), -1)[..., :count]
     return jnp.moveaxis(places, -1, 0).reshape(sizes)
-
-
-fill_sections(globals())

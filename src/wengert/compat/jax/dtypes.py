@@ -22,7 +22,7 @@ from wengert.base.dtypes import dtype as OurDtype
 from wengert.base.extras import bfloat16
 from wengert.compat.jax.settings import enable_x64
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.sites import warn
 
 
@@ -235,4 +235,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'jax.dtypes' has no attribute {name!r}")
 
 
-__all__ = [*completed(globals()), *["WEAK", "float0", "iinfo"]]
+__all__ = [*defined(globals()), *["WEAK", "float0", "iinfo"]]

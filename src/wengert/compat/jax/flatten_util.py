@@ -12,7 +12,7 @@ from wengert.compat.jax.array import asarray, convert, made, result_type
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 def ravel_pytree(pytree) -> tuple[Any, Callable[[Any], Any]]:
@@ -74,4 +74,4 @@ class _Unravel:
         return self.structure.unflatten(parts)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -11,7 +11,7 @@ import wengert.compat.jax.numpy as jnp
 from wengert.compat.jax.array import asarray, promote_inexact
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 class ResizeMethod(enum.Enum):
@@ -176,4 +176,4 @@ def resize(
     return scale_and_translate(x, sizes, dims, scales, zeros, chosen, antialias)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

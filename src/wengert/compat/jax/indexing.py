@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.checks import broadcast
 from wengert.compat.jax.errors import NonConcreteBooleanIndexError
 from wengert.compat.jax.values import innermost, is_lifted
@@ -407,6 +406,3 @@ def _chosen(missing, size: int, places) -> Any:
 
 def _tensor(value) -> Any:
     return value if isinstance(value, TensorBase) else new_tensor(np.asarray(value))
-
-
-fill_sections(globals())

@@ -17,7 +17,6 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, WeakArray, asarray
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.closures import Holder
@@ -423,6 +422,3 @@ def disable_jit(disable=True) -> Any:
 def clear_caches() -> None:
     """Forget all compiled programs."""
     reset()
-
-
-fill_sections(globals())

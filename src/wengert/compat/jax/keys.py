@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import threefry
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.classes import KINDS
@@ -393,5 +392,3 @@ def clone(key) -> Any:
 register(PRNGKeyArray, lambda keys: ((keys.words,), None), lambda _, parts: PRNGKeyArray(*parts))
 
 OPAQUE.add(PRNGKeyArray)
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
@@ -566,5 +565,3 @@ NAMES: dict[str, Any] = {
     **functions_of(globals(), "start_index convert_weak"),
     **{name: _scattering(name, _by(method), doc) for name, (method, doc) in _UPDATES.items()},
 }
-
-fill_sections(globals())

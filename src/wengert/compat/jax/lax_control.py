@@ -17,7 +17,6 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.autograd.function import Function
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.classes import is_traced
@@ -660,5 +659,3 @@ def custom_linear_solve(
 
 
 NAMES |= {"custom_linear_solve": custom_linear_solve, "custom_root": custom_root}
-
-fill_sections(globals())

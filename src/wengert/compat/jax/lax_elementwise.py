@@ -15,7 +15,6 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.error_states import errstate, quietly
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
 from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, check_shapes
 from wengert.compat.jax.classes import is_traced
@@ -338,5 +337,3 @@ NAMES: dict[str, Callable[..., Any]] = {
     **{name: _unary(name, rule, kinds) for name, (rule, kinds) in _UNARY.items()},
     **{name: _binary(name, rule, kinds) for name, (rule, kinds) in _BINARY.items()},
 }
-
-fill_sections(globals())

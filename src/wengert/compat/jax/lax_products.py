@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import made, promote
 from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.lax_arrays import pad
@@ -386,5 +385,3 @@ def _transposed_pads(reach: int, stride: int, padding) -> tuple[int, int]:
 
 
 NAMES: dict[str, Callable[..., Any]] = functions_of(globals())
-
-fill_sections(globals())

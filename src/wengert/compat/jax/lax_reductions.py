@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.checks import all_ones, axis_in, check_dtype
 from wengert.compat.jax.dtypes import canonical_dtype
@@ -376,5 +375,3 @@ NAMES: dict[str, Callable[..., Any]] = {
     **{f"reduce_{name}": _reduction(name) for name in _OVER.split()},
     **{f"reduce_{name}": _bitwise(name, *about) for name, about in _BITS.items()},
 }
-
-fill_sections(globals())

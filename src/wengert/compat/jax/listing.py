@@ -17,7 +17,6 @@ import numpy as np
 
 import wengert.func as func
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import tracing
 from wengert.compat.jax.array import of_kind
 from wengert.compat.jax.classes import is_traced
@@ -263,6 +262,3 @@ def make_jaxpr(
 
 def _example(leaf) -> Any:
     return example(leaf) if isinstance(leaf, ShapeDtypeStruct) else leaf
-
-
-fill_sections(globals())

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.classes import AnyArray, is_traced
 from wengert.compat.jax.custom import SymbolicZero, custom_jvp, is_followed
@@ -478,6 +477,3 @@ def defbroadcasting(primitive: Primitive) -> None:
         return primitive.bind(*given, **params), 0
 
     primitive_batchers[primitive] = rule
-
-
-fill_sections(globals())

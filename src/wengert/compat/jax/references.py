@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.classes import Array
 from wengert.compat.jax.words import refusal
@@ -114,6 +113,3 @@ def addupdate(ref: Ref, idx=..., value=None, **options) -> None:
     """Add to the elements; an element indexed twice receives both."""
     place = ref._at(... if idx is None else idx)
     ref._value = place.add(ref._fitting(value, "addupdate"))
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 import wengert.func as func
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import tracing
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.closures import Derivative
@@ -729,6 +728,3 @@ def hessian(
     """
     inner = jacrev(fun, argnums, has_aux, holomorphic)
     return jacfwd(inner, argnums, has_aux, holomorphic)
-
-
-fill_sections(globals())

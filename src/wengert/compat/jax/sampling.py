@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.compat.jax import samplers
 from wengert.compat.jax.array import asarray, made, promote_inexact
 from wengert.compat.jax.dtypes import default_dtype, finfo, requested_dtype
@@ -274,6 +274,3 @@ def orthogonal(key, n, shape=(), dtype=None, m=None, *, out_sharding=None) -> An
     q, r = jnp.linalg.qr(normal(words, sizes, dtype))
     found = q * jnp.expand_dims(jnp.sign(jnp.linalg.diagonal(r)), -2)
     return found.mT if rows < columns else found
-
-
-fill_sections(globals())

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.patches import CONTEXTS, Setting
-from wengert.base.sections import fill_sections
 from wengert.tape.modes import untraced
 
 _TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
@@ -225,5 +224,3 @@ class Config:
 
 
 config = Config()
-
-fill_sections(globals())

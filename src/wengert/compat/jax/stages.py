@@ -14,7 +14,7 @@ from wengert.compat.jax.staging import eval_shape, example
 from wengert.compat.jax.tracing import argument, short
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 class Traced:
@@ -102,4 +102,4 @@ class Compiled(Lowered):
         return self._traced._call(*structure.unflatten(arrays))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.closures import Closure
@@ -166,6 +165,3 @@ def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[A
         return closure.rebuilt([new.get(id(old), old) for old in closure.leaves])(*args[:count])
 
     return converted, list(found)
-
-
-fill_sections(globals())

@@ -12,7 +12,7 @@ from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.reverse import jvp, vjp
 from wengert.compat.jax.tracing import argument, is_inexact
 from wengert.compat.jax.trees import tree_leaves, tree_map
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 _TOLERANCE = {"float16": 1e-1, "float32": 2e-2, "float64": 1e-5}
 _STEP = {"float16": 1e-1, "float32": 1e-2, "float64": 1e-4}
@@ -187,4 +187,4 @@ def check_grads(
             check_grads(pulled, args, order - 1, ("rev",), atol, rtol, eps)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

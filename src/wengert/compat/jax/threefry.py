@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.dtypes import finfo
 from wengert.compat.jax.single import ARRAYS, in_blocks
 from wengert.prims.families import constant
@@ -134,6 +133,3 @@ def uniforms(F, key, shape: tuple[int, ...], kind) -> Any:
     whole = F.bitwise_right_shift(random_bits(F, key, shape, width), width - digits)
     inside = kind if kind == np.float64 else np.dtype(np.float32)
     return F.to_copy(F.to_copy(whole, dtype=inside) * 2.0**-digits, dtype=kind)
-
-
-fill_sections(globals())

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, of_kind
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.settings import WATCHED, check_finite
@@ -273,6 +272,3 @@ def two_parts(result, has_aux: bool) -> tuple[Any, Any]:
         got = f"a tuple of length {len(result)}" if is_tuple else f"type {type(result)}"
         raise refusal(TypeError, "expected function with", got, result)
     return result
-
-
-fill_sections(globals())

@@ -22,7 +22,7 @@ from wengert.compat.jax.trees import (  # noqa: F401  names of this module
     register,
 )
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 KeyEntry = Any
 KeyPath = tuple[Any, ...]
@@ -465,4 +465,4 @@ register_pytree_with_keys(
 )
 
 _OTHERS = "DictKey FlattenedIndexKey GetAttrKey KeyEntry KeyPath PyTreeDef SequenceKey"
-__all__ = [*completed(globals()), *_OTHERS.split()]
+__all__ = [*defined(globals()), *_OTHERS.split()]

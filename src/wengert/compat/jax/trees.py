@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from wengert.base.containers import Structure
 from wengert.base.patches import PATCHES
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.words import refusal
 
 
@@ -545,6 +544,3 @@ def differences(one, other, path="") -> Iterator[tuple[str, ...]]:
 def static_field(*, metadata: dict[str, Any] | None = None, **kwargs) -> Any:
     """Declare a field of a dataclass as metadata (see `jax.tree_util.register_dataclass`)."""
     return dataclasses.field(metadata={**(metadata or {}), "static": True}, **kwargs)
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
 from wengert.compat.jax.indexing import Places, absent, checked_mode, nearest, parts_of
 from wengert.compat.jax.operators import power
@@ -204,5 +203,3 @@ def _at(self) -> Updates:
 
 
 Array.at = property(_at)
-
-fill_sections(globals())

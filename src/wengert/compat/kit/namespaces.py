@@ -16,7 +16,6 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.words import absence
 
 
@@ -45,7 +44,7 @@ def closed(namespace: dict[str, Any], modules="", later="", root="") -> Callable
     """Return a ``__getattr__`` that finds names on first use, and reports those there are not.
 
     The idiom's file of cures may say what to write instead, by the name in the original, or ``*``
-    for all others of a module. The module's docstrings are expanded.
+    for all others of a module.
 
     Parameters
     ----------
@@ -57,7 +56,6 @@ def closed(namespace: dict[str, Any], modules="", later="", root="") -> Callable
         Rows of modules in the package `root`, which is the module itself if not given, and of names
         to import on first use.
     """
-    fill_sections(namespace)
     package = namespace["__name__"]
     homes = homes_of(later)
 
@@ -75,7 +73,8 @@ def closed(namespace: dict[str, Any], modules="", later="", root="") -> Callable
 
 
 def defined(namespace: dict[str, Any], more="", without="") -> list[str]:
-    """Return the public classes and functions that a module defines.
+    """Return the public classes and functions that a module defines: the last line of a module,
+    ``__all__ = defined(globals())``.
 
     So no list of names repeats the definitions. `more` adds constants and names that are defined
     elsewhere; `without` removes those that only other modules of the idiom use.
@@ -84,14 +83,6 @@ def defined(namespace: dict[str, Any], more="", without="") -> list[str]:
     names = [name for name, value in namespace.items() if getattr(value, "__module__", "") == home]
     chosen = {name for name in names if not name.startswith("_")}
     return sorted(chosen - {*without.split()} | {*more.split()})
-
-
-def completed(namespace: dict[str, Any], more="", without="") -> list[str]:
-    """Expand the docstrings of a module, and return its public names: the last line of a module,
-    ``__all__ = completed(globals())``. The names are those of `defined`.
-    """
-    fill_sections(namespace)
-    return defined(namespace, more, without)
 
 
 def offered(namespace: dict[str, Any], root: str, more="") -> list[str]:
@@ -109,7 +100,7 @@ def functions_of(namespace: dict[str, Any], but="") -> dict[str, Any]:
 
 
 def gathered(namespace: dict[str, Any], root: str, text: str, modules="") -> list[str]:
-    """Put the names of rows into a namespace, and return them; expand the module's docstring.
+    """Put the names of rows into a namespace, and return them.
 
     Parameters
     ----------
@@ -135,7 +126,6 @@ def gathered(namespace: dict[str, Any], root: str, text: str, modules="") -> lis
         for name, _, own in (name.partition("=") for name in _matching(module, names)):
             found[name] = getattr(module, own or name)
     namespace |= found
-    fill_sections(namespace)
     return sorted([*paths, *found])
 
 

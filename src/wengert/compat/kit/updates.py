@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 def kept(weight, *names: str, value=0.0) -> dict[str, Any]:
@@ -113,4 +113,4 @@ def adadelta(g, state: dict[str, Any], rho: float, epsilon: float) -> Any:
     return step
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import backprop, results
 from wengert.compat.mxnet.base import MXNetError, refusal, reraise, shown
 from wengert.compat.mxnet.context import Context, checked
@@ -378,4 +378,4 @@ def _rebuilt(cls: type, array) -> Any:
     return result
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

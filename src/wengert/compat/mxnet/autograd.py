@@ -14,7 +14,7 @@ from typing import Any
 from wengert.autograd import Function as _TapeFunction
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, completed, refusal, reraise, shown
+from wengert.compat.mxnet.base import MXNetError, public, refusal, reraise, shown
 from wengert.compat.mxnet.results import adopt, mark, operand
 from wengert.compat.mxnet.state import RECORDING, TRAINING, Modes
 from wengert.tape.base import TensorBase
@@ -395,4 +395,4 @@ def _outside(value) -> Any:
         return operand(value, writes=True)
 
 
-__all__ = completed(globals(), "NDArray")
+__all__ = public(globals(), "NDArray")

@@ -6,11 +6,10 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit import namespaces
 from wengert.compat.kit.words import cures, refusals
 
-__all__ = ["MXNetError", "absence", "absent", "completed", "converted", "refusal", "reraise"]
+__all__ = ["MXNetError", "absence", "absent", "public", "converted", "refusal", "reraise"]
 
 refusal = refusals("wengert.compat.mxnet")
 
@@ -74,8 +73,8 @@ def absence(module: str, modules: Mapping[str, str] | None = None) -> Callable[[
 _SHORT = {"initializer": "init", "ndarray": "nd", "numpy_extension": "npx", "numpy": "np"}
 
 
-def completed(namespace: dict[str, Any], more="", without="", modules="") -> list[str]:
-    """List the names of a module (see `wengert.compat.kit.namespaces.completed`); refuse others.
+def public(namespace: dict[str, Any], more="", without="", modules="") -> list[str]:
+    """List the names of a module (see `kit.namespaces.defined`), and refuse others.
 
     It is the last line of a module that is public in MXNet, too. Submodules in `modules` are
     imported on first use.
@@ -85,12 +84,9 @@ def completed(namespace: dict[str, Any], more="", without="", modules="") -> lis
     for word, short in _SHORT.items():
         home = home.replace(f".{word}", f".{short}")
     namespace["__getattr__"] = absence(home, paths)
-    return namespaces.completed(namespace, more, without)
+    return namespaces.defined(namespace, more, without)
 
 
 def shown(value) -> str:
     """Return a type's name, for messages."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
-
-
-fill_sections(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import MXNetError, refusal, shown
 
 _ENTERED: ContextVar[tuple[Context, ...]] = ContextVar("wengert_mxnet_context", default=())
@@ -118,4 +118,4 @@ def checked(ctx) -> None:
         raise refusal(MXNetError, "GPU support is", ctx)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -14,7 +14,7 @@ import numpy as np
 
 import wengert as wg
 from wengert import numpy as wnp
-from wengert.compat.mxnet.base import completed
+from wengert.compat.mxnet.base import public
 from wengert.compat.mxnet.results import computed
 from wengert.compat.mxnet.sampling import STREAM
 
@@ -121,4 +121,4 @@ def flip_top_bottom(data) -> Any:
     return computed(type(data), wnp.flip, (data, -3), {})
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments, lines_of
 from wengert.compat.kit.namespaces import functions_of
-from wengert.compat.mxnet.base import completed, refusal
+from wengert.compat.mxnet.base import public, refusal
 from wengert.compat.mxnet.sampling import STREAM
 
 
@@ -211,4 +211,4 @@ def create(init, **kwargs) -> Any:
     return _REGISTRY[init.lower()](**kwargs)
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from wengert.compat.kit.arguments import Given, arguments
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 @arguments("base_lr=0.01, warmup_steps=0, warmup_begin_lr=0.0, warmup_mode='linear'")
@@ -104,4 +104,4 @@ class CosineScheduler(PolyScheduler):
         return (1 + math.cos(math.pi * share)) / 2
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

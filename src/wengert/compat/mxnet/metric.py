@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import functions_of
-from wengert.compat.mxnet.base import completed
+from wengert.compat.mxnet.base import public
 from wengert.compat.mxnet.results import array_of
 
 
@@ -283,4 +283,4 @@ def create(metric, *args, **kwargs) -> Any:
     return found(*args, **kwargs)
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

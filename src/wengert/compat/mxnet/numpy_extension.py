@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import gathered
 from wengert.compat.mxnet import storage
-from wengert.compat.mxnet.base import completed
+from wengert.compat.mxnet.base import public
 from wengert.compat.mxnet.neural import FUNCTIONS, known
 from wengert.compat.mxnet.numpy import random
 from wengert.compat.mxnet.results import CLASSES, computed
@@ -85,4 +85,4 @@ def _shown(name: str) -> Callable[..., Any]:
 
 
 globals().update({name: _shown(name) for name in FUNCTIONS})
-__all__ = completed(globals(), " ".join([*_SHARED, "random", "seed", *FUNCTIONS]))
+__all__ = public(globals(), " ".join([*_SHARED, "random", "seed", *FUNCTIONS]))

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import once_differentiable
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.autograd import Function, Recorded, is_training
 from wengert.compat.mxnet.base import MXNetError
@@ -176,4 +176,4 @@ def Custom(*data, op_type: str, name: str | None = None, **kwargs) -> Any:
     return _Registered(prop)(*given)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

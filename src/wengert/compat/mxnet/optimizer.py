@@ -16,7 +16,7 @@ import numpy as np
 from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import functions_of
-from wengert.compat.mxnet.base import completed, refusal
+from wengert.compat.mxnet.base import public, refusal
 
 
 def register(cls) -> Any:
@@ -308,4 +308,4 @@ def get_updater(optimizer) -> Callable[..., None]:
     return updater
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -21,7 +21,7 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.autograd import Function
 from wengert.base.ports import PORTS
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import reraise
 from wengert.compat.mxnet.state import NUMPY, RECORDING, cleared
 from wengert.ops.shape import reshape as reshaped
@@ -248,4 +248,4 @@ def extreme(name: str) -> Callable[..., Any]:
 EXTREMES = {name: extreme(name[-3:]) for name in ("amax", "amin", "max", "min")}
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

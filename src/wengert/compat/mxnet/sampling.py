@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.signatures import named, signature_of
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import computed, default_float, into
@@ -75,4 +75,4 @@ def drawing(
     return named(draw, name, doc)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

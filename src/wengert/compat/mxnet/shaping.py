@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.compat.kit.namespaces import completed, functions_of
+from wengert.compat.kit.namespaces import defined, functions_of
 from wengert.compat.mxnet.base import MXNetError, refusal
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import index_of
@@ -369,4 +369,4 @@ def add_n(*args) -> Any:
 
 
 SHAPING = functions_of(globals())
-__all__ = completed(globals())
+__all__ = defined(globals())

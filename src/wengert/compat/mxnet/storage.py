@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import MXNetError, refusal
 from wengert.compat.mxnet.results import adopt
 from wengert.tape.base import TensorBase, new_tensor
@@ -46,4 +46,4 @@ def load(file, cls: type) -> Any:
     return arrays
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -20,7 +20,7 @@ from wengert.compat import mxnet as mx
 from wengert.compat.mxnet import autograd
 from wengert.compat.mxnet import ndarray as nd
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import completed
+from wengert.compat.mxnet.base import public
 from wengert.compat.mxnet.context import Context, current_context
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import array_of
@@ -174,4 +174,4 @@ def check_numeric_gradient(
         assert_almost_equal(slope, one.grad, rtol, 1e-4 if atol is None else atol, names)
 
 
-__all__ = completed(globals(), "Context NDArray autograd current_context mx nd np use_np")
+__all__ = public(globals(), "Context NDArray autograd current_context mx nd np use_np")

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.state import NUMPY
 
 
@@ -107,4 +107,4 @@ def use_np(function) -> Any:
     return call
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

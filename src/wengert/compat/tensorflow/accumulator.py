@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.recording import TangentLift, lifts_now, set_context
 from wengert.compat.tensorflow.tape import UnconnectedGradients
@@ -132,4 +132,4 @@ class ForwardAccumulator:
         return nest.map_structure(found, primals)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

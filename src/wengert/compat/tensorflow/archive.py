@@ -27,7 +27,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.words import refusal
 
 WAITING: WeakKeyDictionary[Any, list[Callable[[], None]]] = WeakKeyDictionary()
@@ -162,4 +162,4 @@ def _array(content: bytes) -> Any:
     return np.ndarray(shape, dtype, content, file.tell(), order=order).copy("K")
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.dtypes import DType, as_dtype, numpy_dtype
 from wengert.compat.tensorflow.errors import OutOfRangeError
@@ -128,4 +128,4 @@ class TensorArray:
         return len(self._items)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.function import functions_run_eagerly, run_functions_eagerly
 
 experimental_run_functions_eagerly = run_functions_eagerly
@@ -69,4 +69,4 @@ _MORE = """
     experimental experimental_functions_run_eagerly experimental_run_functions_eagerly
     functions_run_eagerly run_functions_eagerly
     """
-__all__ = completed(globals(), _MORE, without="set_memory_growth")
+__all__ = defined(globals(), _MORE, without="set_memory_growth")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import DType
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.shapes import TensorShape
@@ -342,4 +342,4 @@ def _found(name: str, config: dict[str, Any]) -> Any:
     raise refusal(TypeError, "Could not locate", name)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

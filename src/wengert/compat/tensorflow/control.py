@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradient
@@ -316,4 +316,4 @@ def vectorized_map(fn: Callable[[Any], Any], elems, fallback_to_while_loop=True,
     return nest.pack_sequence_as(structure[0], [made(value) for value in found])
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

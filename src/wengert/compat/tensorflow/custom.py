@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from wengert.autograd.function import Function
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.functions.creation import zeros_like
@@ -315,4 +315,4 @@ class RegisterGradient:
         raise refusal(NotImplementedError, "tf.RegisterGradient names an")
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

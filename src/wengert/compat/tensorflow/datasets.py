@@ -30,7 +30,7 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
 from wengert.compat.tensorflow.io import matching_files
 from wengert.compat.tensorflow.iterators import Iteration
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 AUTOTUNE = -1
 """The automatic number of parallel calls, which is one here."""
@@ -765,4 +765,4 @@ def _of_windows(elements: list[Any]) -> Any:
     return E.mapped(E.next_of(iter([_of_windows(list(column)) for column in columns])), first)
 
 
-__all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")
+__all__ = public(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")

@@ -13,7 +13,7 @@ from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.dtypes import as_dtype
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 
 def _values(value) -> Any:
@@ -218,4 +218,4 @@ def set_log_device_placement(enabled: bool) -> None:
     """Do nothing; accepted for compatibility."""
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -14,7 +14,7 @@ import enum
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 class ReduceOp(enum.Enum):
@@ -111,4 +111,4 @@ def get_replica_context() -> Any:
     return _Replica()
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.base import extras
 from wengert.base.dtypes import DTYPES as NATIVE
 from wengert.base.dtypes import limits
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.words import refusal
 
 _CXX = {"float16": "half", "float32": "float", "float64": "double"}
@@ -230,4 +230,4 @@ def __getattr__(name: str) -> Any:
     raise refusal(AttributeError, "module 'tensorflow.dtypes' has", name, ", ".join(DTYPES))
 
 
-__all__ = completed(globals(), "DTYPES cast complex saturate_cast")
+__all__ = defined(globals(), "DTYPES cast complex saturate_cast")

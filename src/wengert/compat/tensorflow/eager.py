@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import DType, of_numpy
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.words import refusal
@@ -376,4 +376,4 @@ for _name in ("sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lt",
     setattr(StringTensor, f"__{_name}__", _refused(f"__{_name}__"))
 
 
-__all__ = completed(globals(), "DEVICE")
+__all__ = defined(globals(), "DEVICE")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 _SCOPE: ContextVar[str] = ContextVar("wengert_tf_scope", default="")
 
@@ -108,4 +108,4 @@ def get_logger() -> logging.Logger:
     return logging.getLogger("tensorflow")
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

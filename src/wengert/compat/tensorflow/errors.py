@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows
 
 
@@ -93,4 +93,4 @@ def mismatched(operation: str, place: int, wanted: str, came: str, advice="") ->
     )
 
 
-__all__ = completed(globals(), without="invalid mismatched")
+__all__ = defined(globals(), without="invalid mismatched")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.compat.tensorflow.wire import field, fields, packed, varint
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 class _Message:
@@ -158,4 +158,4 @@ class Example(_Message):
         return cls(Features.FromString(b"".join(one for _, one in fields(serialized))))
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

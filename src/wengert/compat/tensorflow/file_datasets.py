@@ -10,7 +10,7 @@ import numpy as np
 from wengert.compat.tensorflow.datasets import Dataset
 from wengert.compat.tensorflow.eager import bytes_of, labels_of
 from wengert.compat.tensorflow.wire import records
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 class TextLineDataset(Dataset):
@@ -67,4 +67,4 @@ def _paths(filenames) -> list[Any]:
     ]
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.dtypes import numpy_dtype
@@ -317,4 +317,4 @@ def _constant(tensor) -> Any:
     return made(new_tensor(tensor._payload))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

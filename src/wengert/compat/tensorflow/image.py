@@ -19,7 +19,7 @@ from wengert.compat.tensorflow import math, nn, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.convolutions import extent_of, padding_of
 from wengert.compat.tensorflow.functions.drawing import stateless, uniforms
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 
 class ResizeMethod:
@@ -615,4 +615,4 @@ for _name in [name for name in globals() if name.startswith("random_")]:
     globals()[f"stateless_{_name}"] = _stateless(globals()[_name])
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

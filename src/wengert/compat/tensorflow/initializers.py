@@ -14,7 +14,7 @@ from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, default_seed, stateless
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 _FLOAT32 = np.dtype(np.float32)
 _TRUNCATION = 0.87962566103423978
@@ -266,4 +266,4 @@ _ELSEWHERE = """
     constant_initializer ones_initializer random_normal_initializer random_uniform_initializer
     zeros_initializer
     """
-__all__ = completed(globals(), without=_ELSEWHERE)
+__all__ = public(globals(), without=_ELSEWHERE)

@@ -26,7 +26,7 @@ from wengert.compat.tensorflow.examples import Example
 from wengert.compat.tensorflow.functions.values import constant_of, invalid, numbers_of
 from wengert.compat.tensorflow.sparse import SparseTensor
 from wengert.compat.tensorflow.wire import field, fields, framed, opened
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 # -- files -----------------------------------------------------------------------------------------
 
@@ -382,4 +382,4 @@ def parse_example(serialized, features, example_names=None, name=None) -> dict[s
     return found
 
 
-__all__ = completed(globals(), "gfile")
+__all__ = public(globals(), "gfile")

@@ -11,7 +11,7 @@ import numpy as np
 from wengert.compat.tensorflow import elements as E
 from wengert.compat.tensorflow.errors import OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 
 class Optional:
@@ -98,4 +98,4 @@ class Iteration:
             raise OutOfRangeError("End of sequence [Op:IteratorGetNext]") from None
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

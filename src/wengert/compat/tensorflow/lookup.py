@@ -18,7 +18,7 @@ from wengert.compat.tensorflow.dtypes import as_dtype
 from wengert.compat.tensorflow.eager import bytes_of, is_text
 from wengert.compat.tensorflow.elements import of_array
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 def _array(value, dtype=None) -> Any:
@@ -167,4 +167,4 @@ class _Mutable(_Table):
 experimental = SimpleNamespace(MutableHashTable=_Mutable)
 """``tf.lookup.experimental``."""
 
-__all__ = completed(globals(), "experimental")
+__all__ = public(globals(), "experimental")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.archive import Resuming
 from wengert.compat.tensorflow.environment import name_scope as scope_of
@@ -135,4 +135,4 @@ def _walk(
         yield from _walk(leaf, recursive, predicate, with_path, place, seen)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.words import refusal
 
 
@@ -167,4 +167,4 @@ def map_structure(func: Callable[..., Any], *structure, **kwargs) -> Any:
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in flat])
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

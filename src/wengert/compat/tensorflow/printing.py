@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import untraced
 
@@ -84,4 +84,4 @@ def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None
     builtins.print(text, end="", file=sys.stderr if output_stream is None else output_stream)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

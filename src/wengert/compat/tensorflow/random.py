@@ -20,7 +20,7 @@ from wengert.compat.tensorflow.functions.drawing import set_seed as set_seed
 from wengert.compat.tensorflow.functions.drawing import stateless, stream_of
 from wengert.compat.tensorflow.functions.philox import Philox
 from wengert.compat.tensorflow.functions.values import constant_of
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
@@ -348,4 +348,4 @@ def set_global_generator(generator: Generator) -> None:
     _GLOBAL[:] = [generator]
 
 
-__all__ = completed(globals(), "set_seed")
+__all__ = public(globals(), "set_seed")

@@ -50,7 +50,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from wengert.base.dtypes import is_differentiable
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
@@ -570,4 +570,4 @@ def without_history(tensor) -> Any:
     return new_tensor(tensor._payload, None, tensor._vc)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -32,7 +32,7 @@ from wengert.compat.tensorflow.keras.models import Model
 from wengert.compat.tensorflow.keras.saving import load_model, write_model
 from wengert.compat.tensorflow.module import Module
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 _FILE, _MODEL = "saved_model.zip", "model.keras"
 
@@ -140,4 +140,4 @@ def contains_saved_model(export_dir) -> bool:
     return (folder / _MODEL).exists() or (folder / _FILE).exists()
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

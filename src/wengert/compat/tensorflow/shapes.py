@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.base import TensorBase
 
 
@@ -181,4 +181,4 @@ def sizes(shape) -> tuple[int, ...]:
     return (int(shape),)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -14,7 +14,7 @@ import numpy as np
 import wengert as wg
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 _COMPLEX = ("complex64", "complex128")
 _REAL = ("float", "double")
@@ -321,4 +321,4 @@ def stft(
     return wg.fft.rfft(pieces, V.integer(fft_length, "fft_length"))
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.shapes import TensorShape
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 
 class SparseTensor:
@@ -270,4 +270,4 @@ def softmax(sp_input, name=None) -> SparseTensor:
     return sp_input.with_values(parts / operations.gather(total, places))
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

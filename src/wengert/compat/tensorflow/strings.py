@@ -17,7 +17,7 @@ from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 
 def _mapping(path: str, function: Callable[[bytes], bytes], words: str) -> Any:
@@ -240,4 +240,4 @@ def format(template: str, inputs, placeholder="{}", summarize=3, name=None) -> A
     return labels_of(text)
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.dtypes import cxx_name
 from wengert.compat.tensorflow.eager import StringTensor
@@ -533,4 +533,4 @@ class GradientTape:
         return [made(row) if found else None for row, found in zip(rows, connected, strict=True)]
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

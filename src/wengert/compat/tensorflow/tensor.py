@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import DEVICE, Reference, StringTensor, Tensor
 from wengert.compat.tensorflow.errors import invalid, mismatched
@@ -377,4 +377,4 @@ def _iterated(self) -> Iterator[Any]:
 Tensor.__getitem__ = _getitem  # type: ignore[assignment]
 Tensor.__iter__ = _iterated  # type: ignore[method-assign]
 
-__all__ = completed(globals())
+__all__ = defined(globals())

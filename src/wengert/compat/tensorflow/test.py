@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, is_tensor
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 class TestCase(unittest.TestCase):
@@ -75,4 +75,4 @@ def main(argv=None) -> None:
     unittest.main(argv=argv)
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -39,7 +39,7 @@ from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
 from wengert.compat.tensorflow.examples import *  # noqa: F403
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 _VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched"})
@@ -493,4 +493,4 @@ def load_variable(ckpt_dir_or_file, name: str) -> Any:
     return _Reader(ckpt_dir_or_file).get_tensor(name)
 
 
-__all__ = completed(globals(), " ".join(examples.__all__), "children graph_of")
+__all__ = public(globals(), " ".join(examples.__all__), "children graph_of")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
 from wengert.compat.tensorflow.words import refusal
 
@@ -151,4 +151,4 @@ def array_of(value, wanted: np.dtype[Any] | None = None) -> Any:
     raise refusal(ValueError, "Attempt to convert", value, type(value))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

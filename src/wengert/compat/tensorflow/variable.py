@@ -17,7 +17,7 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.error_states import errstate
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.dtypes import DType, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import written
@@ -474,4 +474,4 @@ for _name, _symbol, _way in (
 ):
     setattr(Variable, f"__i{_name}__", _refused(_symbol, _way))
 
-__all__ = completed(globals())
+__all__ = defined(globals())

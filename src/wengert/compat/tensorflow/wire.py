@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import errors
 
 
@@ -152,4 +152,4 @@ def records(path, compression=None) -> Iterator[bytes]:
             raise errors.DataLossError(None, None, f"corrupted record in {path!r}") from None
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

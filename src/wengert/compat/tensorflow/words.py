@@ -11,7 +11,7 @@ from typing import Any
 from wengert.compat.kit import namespaces
 from wengert.compat.kit.words import cures, refusals
 
-__all__ = ["completed", "missing", "refusal", "refusing"]
+__all__ = ["public", "missing", "refusal", "refusing"]
 
 refusal = refusals("wengert.compat.tensorflow")
 
@@ -41,11 +41,11 @@ def refusing(module: str) -> Callable[[str], Any]:
     return getattribute
 
 
-def completed(namespace: dict[str, Any], more="", without="") -> list[str]:
-    """List the names of a module (see `wengert.compat.kit.namespaces.completed`); refuse others.
+def public(namespace: dict[str, Any], more="", without="") -> list[str]:
+    """List the names of a module (see `kit.namespaces.defined`), and refuse others.
 
     It is the last line of a module that is public in TensorFlow, too.
     """
     home = namespace["__name__"].removeprefix("wengert.compat.tensorflow.")
     namespace["__getattr__"] = refusing(home)
-    return namespaces.completed(namespace, more, without)
+    return namespaces.defined(namespace, more, without)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from wengert.base.sections import fill_sections
 from wengert.fx.interpreter import Interpreter
 from wengert.fx.node import Node, map_aggregate
 from wengert.tape.base import TensorBase
@@ -61,6 +60,3 @@ class ShapeProp(Interpreter):
     def propagate(self, *args: Any) -> Any:
         """Run the graph on `args`."""
         return self.run(*args)
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere, refusal
-from wengert.base.sections import fill_sections
 from wengert.ops.arrange import tril
 from wengert.ops.create import ones
 
@@ -102,6 +101,3 @@ def _sizes(size: tuple[int, ...]) -> tuple[int, int]:
     if len(size) != 2:
         raise AssertionError("a causal mask has 2 sizes: of queries and of keys")
     return size[0], size[1]
-
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TypedDict
 
 from wengert.base.dtypes import as_dtype
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.func.batch import vmap
 from wengert.ops.arrange import repeat_interleave
 from wengert.ops.create import zeros
@@ -480,6 +479,3 @@ def _check(query: Any, key: Any, value: Any, block_mask: Any, enable_gqa: bool) 
             f"q_len={query.shape[-2]} and kv_len={key.shape[-2]}. Create a new one, or crop a "
             "larger one with block_mask._adjust(q_len, kv_len)."
         )
-
-
-fill_sections(globals())

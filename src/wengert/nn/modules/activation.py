@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
 from wengert.nn.modules import rectifiers, softmax
@@ -149,4 +148,3 @@ class Softshrink(_Shrinks):
 
 for _file in rectifiers, softmax:  # programs look the activations up in `vars()` of this module
     globals().update({name: vars(_file)[name] for name in classes_in(_file.__name__)})
-fill_sections(globals())

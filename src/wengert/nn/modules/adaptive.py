@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.container import ModuleList, Sequential
 from wengert.nn.modules.linear import Linear
@@ -207,6 +206,3 @@ def _check_shapes(input: Any, target: Any) -> None:
         raise RuntimeError(
             f"1D target tensor expects 2D input tensors, but found inputs with size {shape}"
         )
-
-
-fill_sections(globals())

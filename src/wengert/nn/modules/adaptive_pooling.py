@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, WithOptions, repeated
 from wengert.nn.modules.module import Module
@@ -202,6 +201,3 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.fractional_max_pool3d(input, **self._given())
-
-
-fill_sections(globals())

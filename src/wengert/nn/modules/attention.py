@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn import init
 from wengert.nn.modules.linear import NonDynamicallyQuantizableLinear
 from wengert.nn.modules.making import new_parameter
@@ -164,6 +163,3 @@ class MultiheadAttention(Module):
             is_causal=is_causal,
         )
         return (transpose(result, 0, 1) if turned else result), weights
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import new_parameter, ones_and_zeros
 from wengert.nn.modules.module import Module
@@ -240,6 +239,3 @@ class SyncBatchNorm(_BatchNorm):
         for name, child in list(module.named_children()):
             made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return made
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Any, Self, cast, overload
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.registration import type_name
 from wengert.tape.sites import warn
@@ -396,6 +395,3 @@ class Container(Module):
         super().__init__()
         for key, module in kwargs.items():
             self.add_module(key, module)
-
-
-fill_sections(globals())

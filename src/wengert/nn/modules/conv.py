@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.classes import classes_in
@@ -384,6 +383,3 @@ class ConvTranspose3d(_ConvTransposeNd):
     """
 
     _dims, _function = 3, "conv_transpose3d"
-
-
-fill_sections(globals())

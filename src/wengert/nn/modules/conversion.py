@@ -11,7 +11,6 @@ from wengert.base.device import as_device, is_meta
 from wengert.base.device import device as Place
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
-from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.ops.like import empty_like
 from wengert.tape.base import SparseValue
@@ -281,6 +280,3 @@ def _is_dtype(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return not isinstance(value, bool)
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
@@ -60,6 +59,3 @@ class CosineSimilarity(Module):
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """Return the cosines of the angles between vectors."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
 from wengert.nn.modules.module import Module
@@ -131,6 +130,3 @@ class FeatureAlphaDropout(_DropoutNd):
     def forward(self, input: Tensor) -> Tensor:
         """Return the input, in training with random channels set to the lower limit of `SELU`."""
         return F.feature_alpha_dropout(input, self.p, self.training)
-
-
-fill_sections(globals())

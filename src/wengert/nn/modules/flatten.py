@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
@@ -77,6 +76,3 @@ class Unflatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Return the input with the dimension split."""
         return input.unflatten(self.dim, self.unflattened_size)
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes
 from wengert.nn.modules.module import Module
@@ -84,6 +83,3 @@ class Fold(_Windows):
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}, {super().extra_repr()}"
-
-
-fill_sections(globals())

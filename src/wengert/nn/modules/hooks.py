@@ -13,7 +13,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.tape.handles import RemovableHandle, flags_of, register
 
 TABLES_OF_CALLS = frozenset(
@@ -208,6 +207,3 @@ def check_kind(table: _Table, kind: int, where: str) -> None:
             f"Cannot use both regular backward hooks and full backward hooks {where}. Please use "
             "only one of them."
         )
-
-
-fill_sections(globals())

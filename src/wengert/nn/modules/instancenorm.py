@@ -8,7 +8,6 @@ from typing import Any
 
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.batchnorm import _NormBase
 from wengert.tape.sites import warn
@@ -154,6 +153,3 @@ class InstanceNorm3d(_InstanceNorm):
     """
 
     _ranks = (4, 5)
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.hooks import settle
 from wengert.nn.parameter import is_lazy
 from wengert.tape.modes import no_grad
@@ -97,6 +96,3 @@ def _before_loading(module: Any, state_dict: dict[str, Any], prefix: str, *_: An
         if is_lazy(held) and value is not None and not is_lazy(value):
             with no_grad():
                 held.materialize(value.shape)
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn.lazy import UninitializedBuffer, UninitializedParameter
 from wengert.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from wengert.nn.modules.conv import (
@@ -359,6 +358,3 @@ class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
     """
 
     cls_to_become = InstanceNorm3d
-
-
-fill_sections(globals())

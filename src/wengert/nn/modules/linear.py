@@ -9,7 +9,6 @@ from typing import Any
 
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
@@ -161,6 +160,3 @@ class Bilinear(Module):
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Apply the layer to the last dimensions of two inputs."""
         return F.bilinear(input1, input2, self.weight, self.bias)
-
-
-fill_sections(globals())

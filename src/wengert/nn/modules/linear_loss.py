@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.linear import Linear
 from wengert.nn.modules.loss import _WeightedLoss
@@ -122,6 +121,3 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
             f"label_smoothing={self.label_smoothing}, options={self.options}"
         )
-
-
-fill_sections(globals())

@@ -15,7 +15,6 @@ from typing import Any
 
 from wengert.__future__ import get_swap_module_params_on_conversion
 from wengert.base.device import is_meta
-from wengert.base.sections import fill_sections
 from wengert.tape.modes import no_grad
 from wengert.tensor.copying import swap_tensors
 
@@ -80,6 +79,3 @@ class Transaction:
         steps[0]()
         if now is not None:
             now._undo.append(steps[1])
-
-
-fill_sections(globals())

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
 from wengert.nn.modules.making import WithOptions
@@ -407,6 +406,3 @@ class CTCLoss(_Loss):
     ) -> Tensor:
         """Return the loss of the log-probabilities at each step, given the sequences of labels."""
         return self._loss(F.ctc_loss, log_probs, targets, input_lengths, target_lengths)
-
-
-fill_sections(globals())

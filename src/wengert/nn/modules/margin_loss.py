@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.distance import PairwiseDistance
 from wengert.nn.modules.loss import _Loss, _WeightedLoss
@@ -287,6 +286,3 @@ class TripletMarginWithDistanceLoss(_Loss):
 
     def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
         return self._loss(F.triplet_margin_with_distance_loss, anchor, positive, negative)
-
-
-fill_sections(globals())

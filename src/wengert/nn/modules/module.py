@@ -9,7 +9,6 @@ from types import FunctionType
 from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.backward_hooks import BackwardHook, hook_outputs_node
 from wengert.nn.modules.conversion import Conversion
 from wengert.nn.modules.hooks import ALWAYS, NOT_FULL, WITH_KWARGS, Hooks, check_kind, renumbered
@@ -394,6 +393,3 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """
     check_kind(_global_backward_hooks, NOT_FULL, "as a global Module hook")
     return _everywhere(_global_backward_hooks, hook, "register_module_backward_hook", NOT_FULL)
-
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, new_parameter, ones_and_zeros
 from wengert.nn.modules.module import Module
@@ -238,6 +237,3 @@ class CrossMapLRN2d(LocalResponseNorm):
         first = F.pad(square[:, :1].expand_as(square[:, side:]), (0, 0, 0, 0, side, 0))
         sums = pooled * (2 * side - 1) + first
         return input * (sums * (self.alpha / self.size) + self.k) ** -self.beta
-
-
-fill_sections(globals())

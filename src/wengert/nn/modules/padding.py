@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
 from wengert.nn.modules.making import Sizes, repeated
@@ -272,6 +271,3 @@ class ZeroPad3d(_ZeroPad, ConstantPad3d):
     >>> wg.nn.ZeroPad3d(1)(wg.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.types import Device
 
@@ -37,6 +36,3 @@ class DataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Call the module."""
         return self.module(*inputs, **kwargs)
-
-
-fill_sections(globals())

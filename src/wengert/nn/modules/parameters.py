@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, KeysView, Mapping
 from typing import Any, Self
 
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.container import pairs_of
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.registration import type_name
@@ -332,6 +331,3 @@ class ParameterDict(Module):
     def __ior__(self, other: Any) -> Self:
         self.update(other)
         return self
-
-
-fill_sections(globals())

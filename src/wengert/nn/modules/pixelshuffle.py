@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
@@ -83,6 +82,3 @@ class ChannelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Return the input with its channels in the new order."""
         return F.channel_shuffle(input, self.groups)
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
 from wengert.nn.modules.making import Sizes, WithOptions, repeated
@@ -317,6 +316,3 @@ class LPPool3d(_LPPoolNd):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(input, **self._given())
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init as initial
 from wengert.nn.modules.making import new_parameter
@@ -369,6 +368,3 @@ class GELU(Module):
     def extra_repr(self) -> str:
         """Return the text that `repr` shows: the approximation."""
         return f"approximate={self.approximate!r}"
-
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ import inspect
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, cast
 
-from wengert.base.sections import fill_sections
 from wengert.nn.modules import registering
 from wengert.nn.modules.hooks import FLAGGED, TABLES_OF_CALLS
 from wengert.nn.parameter import Buffer, Parameter
@@ -368,6 +367,3 @@ def _holder(module: Any, target: str) -> tuple[Any, str]:
     if not hasattr(holder, name):
         raise AttributeError(f"{holder._get_name()} has no attribute `{name}`")
     return getattr(holder, name), name
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.rnn_base import RNNBase
 from wengert.nn.utils.rnn import PackedSequence
 from wengert.ops.create import zeros
@@ -236,6 +235,3 @@ class LSTM(RNNBase):
 
     def _hidden(self, states: tuple[Any, ...]) -> Any:
         return states
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from itertools import chain
 from typing import Any
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
 from wengert.nn.modules.module import Module
@@ -310,6 +309,3 @@ class RNNBase(Module):
             )
         rows, hidden = self._run(data, hx, sizes)
         return PackedSequence(rows, batch_sizes, order, back), self.permute_hidden(hidden, back)
-
-
-fill_sections(globals())

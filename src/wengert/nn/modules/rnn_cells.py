@@ -8,7 +8,6 @@ import math
 from typing import Any
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
 from wengert.nn.modules.module import Module
@@ -213,6 +212,3 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         return self._step(gru_cell, input, hx)
-
-
-fill_sections(globals())

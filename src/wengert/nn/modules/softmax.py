@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.ops.neural import chosen_dim
@@ -111,6 +110,3 @@ class GLU(_AlongDim):
     def forward(self, input: Tensor) -> Tensor:
         """Return one half of the input times the sigmoid of the other."""
         return F.glu(input, self.dim)
-
-
-fill_sections(globals())

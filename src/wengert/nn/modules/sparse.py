@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
@@ -311,6 +310,3 @@ class EmbeddingBag(_Table):
     def extra_repr(self) -> str:
         """Return the text that `repr` shows: the sizes, the mode, and non-default options."""
         return self._shown(mode=True)
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from wengert.__future__ import get_swap_module_params_on_conversion
 from wengert.base.device import is_meta
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.nn.modules.loading import Transaction
 from wengert.nn.parameter import Parameter, is_lazy
@@ -403,6 +402,3 @@ def _waiting(root: Any) -> Callable[[Any], bool]:
 
 def _quoted(keys: list[str]) -> str:
     return ", ".join(f'"{key}"' for key in keys)
-
-
-fill_sections(globals())

@@ -10,7 +10,6 @@ from typing import Any
 
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.nn import functional as F
 from wengert.nn import init
@@ -308,6 +307,3 @@ class Transformer(Module):
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 init.xavier_uniform_(parameter)
-
-
-fill_sections(globals())

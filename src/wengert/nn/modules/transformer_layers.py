@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.dtypes import dtype
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.attention import MultiheadAttention
 from wengert.nn.modules.dropout import Dropout
@@ -195,6 +194,3 @@ class TransformerDecoderLayer(_Layer):
         x = self._added(0, tgt, to_itself)
         x = self._added(1, x, to_memory)
         return self._added(2, x, self._fed_forward)
-
-
-fill_sections(globals())

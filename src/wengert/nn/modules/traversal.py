@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter
 from wengert.types import Tensor
 
@@ -132,6 +131,3 @@ class Traversal:
             if module is not None:
                 path = prefix + ("." if prefix else "") + name
                 yield from module.named_modules(memo, path, remove_duplicate)
-
-
-fill_sections(globals())

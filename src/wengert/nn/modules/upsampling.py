@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes
 from wengert.nn.modules.module import Module
@@ -110,6 +109,3 @@ class UpsamplingBilinear2d(Upsample):
         scale_factor: float | tuple[float, ...] | None = None,
     ) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from wengert import linalg
-from wengert.base.sections import fill_sections
 from wengert.ops.create import tensor
 from wengert.ops.join import stack
 from wengert.ops.select import clamp
@@ -187,6 +186,3 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     bound = float(clip_value)
     for grad in _gradients(_listed(parameters)):
         grad.clamp_(min=-bound, max=bound)
-
-
-fill_sections(globals())

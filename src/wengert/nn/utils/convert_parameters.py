@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.registration import type_name
 from wengert.ops.join import cat
 from wengert.types import Tensor
@@ -59,6 +58,3 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         end = begin + param.numel()
         param.data = vec.detach()[begin:end].view(param.shape)
         begin = end
-
-
-fill_sections(globals())

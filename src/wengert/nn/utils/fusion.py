@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter
 from wengert.ops.like import ones_like, zeros_like
 from wengert.ops.pointwise import rsqrt
@@ -180,6 +179,3 @@ def _parameters(weight: Any, bias: Any, old: Any, old_bias: Any) -> tuple[Parame
         Parameter(weight.detach().to(old.dtype), old.requires_grad),
         Parameter(bias.detach().to(old.dtype), trains),
     )
-
-
-fill_sections(globals())

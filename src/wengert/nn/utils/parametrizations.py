@@ -9,7 +9,6 @@ import numpy as np
 from wengert import linalg
 from wengert.base.dtypes import finfo
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
@@ -362,6 +361,3 @@ def spectral_norm(
         dim = 1 if getattr(module, "transposed", False) else 0
     made = _SpectralNorm(weight, n_power_iterations, dim, eps)
     return parametrize.register_parametrization(module, name, made)
-
-
-fill_sections(globals())

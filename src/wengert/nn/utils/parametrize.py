@@ -16,7 +16,6 @@ from copy import deepcopy
 from typing import Any, cast
 
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.container import ModuleDict, ModuleList
 from wengert.nn.parameter import Parameter
 from wengert.tape.modes import no_grad
@@ -458,6 +457,3 @@ def transfer_parametrizations_and_params(
         for original in [*source._parameters, *source._buffers]:
             setattr(target, original, getattr(source, original))
     return to_module
-
-
-fill_sections(globals())

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.nn.utils.convert_parameters import parameters_to_vector
 from wengert.ops.like import ones_like, zeros_like
@@ -437,6 +436,3 @@ def remove(module: Any, name: str) -> Any:
 def is_pruned(module: Module) -> bool:
     """Return whether any parameter of the module or of a submodule is pruned."""
     return any(True for inner in module.modules() for _ in _hooks(inner))
-
-
-fill_sections(globals())

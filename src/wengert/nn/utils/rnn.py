@@ -11,7 +11,6 @@ import numpy as np
 
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.names import shows
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operands
 from wengert.ops.create import as_tensor
 from wengert.ops.gather import index_select
@@ -454,6 +453,3 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     [tensor([1, 2]), tensor([3])]
     """
     return unpad_sequence(*pad_packed_sequence(packed_sequences, True), batch_first=True)
-
-
-fill_sections(globals())

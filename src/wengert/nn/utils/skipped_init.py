@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 
 
@@ -36,6 +35,3 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
     made = module_cls(*args, **{**kwargs, "device": "meta"})
     return made.to_empty(device=kwargs.get("device", "cpu"))
-
-
-fill_sections(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.hooks import undo_weight_hook, weight_hook
 from wengert.nn.modules.module import Module
@@ -136,6 +135,3 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """
     undo_weight_hook(module, SpectralNorm, name, "spectral_norm")
     return module
-
-
-fill_sections(globals())

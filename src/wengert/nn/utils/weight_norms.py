@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from wengert.base.sections import fill_sections
 from wengert.nn.modules.hooks import undo_weight_hook, weight_hook
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter, is_lazy
@@ -96,6 +95,3 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     """
     undo_weight_hook(module, WeightNorm, name, "weight_norm")
     return module
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import Optimizer
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
@@ -271,6 +270,3 @@ def loaded_functions(functions: list[Any], saved: list[Any]) -> None:
     for function, attributes in zip(functions, saved, strict=True):
         if attributes is not None:
             function.__dict__.update(attributes)
-
-
-fill_sections(globals())

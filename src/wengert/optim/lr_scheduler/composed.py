@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler, set_option
 from wengert.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from wengert.optim.optimizer import Optimizer
@@ -163,6 +162,3 @@ class ChainedScheduler(_Composed):
         for part in self._schedulers:
             part.step()
         self._last_lr = self._rates()
-
-
-fill_sections(globals())

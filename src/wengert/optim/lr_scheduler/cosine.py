@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler, set_option
 from wengert.optim.optimizer import Optimizer
 
@@ -156,6 +155,3 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             start = self.T_0 * (self.T_mult**falls - 1) / (self.T_mult - 1)
             self.T_cur = epoch - start
             self.T_i = self.T_0 * self.T_mult**falls
-
-
-fill_sections(globals())

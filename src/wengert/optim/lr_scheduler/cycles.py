@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
-from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import (
     LRScheduler,
     check_annealing,
@@ -318,6 +317,3 @@ def _total(total_steps: Any, epochs: Any, steps_per_epoch: Any) -> int:
         if not isinstance(value, int) or value <= 0:
             raise ValueError(f"Expected positive integer {name}, but got {value}")
     return math.prod(given.values())
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler
 from wengert.optim.optimizer import Optimizer
 
@@ -264,6 +263,3 @@ class PolynomialLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[Any]:
         part = min(self.total_iters, self.last_epoch) / self.total_iters
         return [rate * (1.0 - part) ** self.power for rate in self.base_lrs]
-
-
-fill_sections(globals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler, loaded_functions, saved_functions
 from wengert.optim.optimizer import Optimizer
 
@@ -102,6 +101,3 @@ class MultiplicativeLR(_ByFunction):
             group["lr"] * function(self.last_epoch)
             for function, group in zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)
         ]
-
-
-fill_sections(globals())

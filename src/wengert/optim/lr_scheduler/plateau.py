@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler, check_optimizer, set_option, warn_of_epoch
 from wengert.optim.optimizer import Optimizer
 
@@ -152,6 +151,3 @@ class ReduceLROnPlateau(LRScheduler):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.__dict__.update(state_dict)
         self._init_is_better(self.mode, self.threshold, self.threshold_mode)
-
-
-fill_sections(globals())

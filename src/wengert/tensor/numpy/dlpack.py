@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.base.capsules import BFLOAT, set_element_kind
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import untraced
 
@@ -98,6 +97,3 @@ def to_dlpack(tensor: Any) -> Any:
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"to_dlpack() takes a Tensor, not {type(tensor).__name__}")
     return exported(tensor)
-
-
-fill_sections(globals())

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import NUMBERS, column
-from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.coerce import has_tangent
 from wengert.ops.matmul import matmul
@@ -255,6 +254,3 @@ def _operation(ufunc: Any, name: str, a: Any, b: Any) -> Any:
 
 def _kind(value: Any) -> Any:
     return value._payload.dtype if isinstance(value, TensorBase) else value.dtype
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import accumulate
 from typing import Any, Generic, TypeVar, cast
 
-from wengert.base.sections import fill_sections
 from wengert.ops.choice import randperm
 from wengert.ops.coerce import operands
 from wengert.ops.generator import Generator
@@ -339,6 +338,3 @@ def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> Calla
     ...     pass
     """
     return lambda cls: cls
-
-
-fill_sections(globals())

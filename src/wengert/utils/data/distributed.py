@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sized
 from itertools import cycle, islice
 
-from wengert.base.sections import fill_sections
 from wengert.ops.choice import randperm
 from wengert.ops.generator import Generator
 from wengert.utils.data.sampler import Sampler
@@ -75,6 +74,3 @@ class DistributedSampler(Sampler[int]):
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch, from which and the seed the next order is drawn."""
         self.epoch = epoch
-
-
-fill_sections(globals())

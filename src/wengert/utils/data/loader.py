@@ -24,7 +24,6 @@ import numpy as np
 
 from wengert.base.containers import by_name, field_names, with_fields
 from wengert.base.dtypes import DTYPES
-from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor, tensor
 from wengert.ops.generator import Generator as _Generator
 from wengert.ops.join import stack
@@ -435,6 +434,3 @@ class DataLoader(Generic[T_co]):
             count // size if self.drop_last else -(-count // size)
         )
         return told
-
-
-fill_sections(globals())

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from wengert.base.dtypes import DTYPES
-from wengert.base.sections import fill_sections
 from wengert.ops.choice import multinomial, randint, randperm
 from wengert.ops.create import as_tensor, empty
 from wengert.ops.generator import Generator
@@ -272,6 +271,3 @@ def _check_count(num_samples: Any) -> None:
         raise ValueError(
             f"num_samples should be a positive integer value, but got num_samples={num_samples}"
         )
-
-
-fill_sections(globals())

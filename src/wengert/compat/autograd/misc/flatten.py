@@ -9,7 +9,7 @@ import numpy as _np
 
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import cannot, getval
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 def flatten(value) -> tuple[Any, Callable[[Any], Any]]:
@@ -107,4 +107,4 @@ def flatten_func(
     return function, unflatten, vector
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

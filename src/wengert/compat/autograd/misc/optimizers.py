@@ -8,7 +8,7 @@ from typing import Any
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.misc.flatten import flatten
 from wengert.compat.autograd.wrap_util import wraps
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 Optimizer = Callable[..., Any]
 
@@ -107,4 +107,4 @@ def adam(grad, x, callback=None, num_iters=100, step_size=0.001, b1=0.9, b2=0.99
     return _gone(grad, x, callback, num_iters, step)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -8,7 +8,7 @@ from typing import Any
 from wengert.compat.autograd.tracer import Node, trace
 from wengert.compat.autograd.util import subvals, toposort
 from wengert.compat.autograd.wrap_util import wraps
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 class ConstGraphNode(Node):
@@ -94,4 +94,4 @@ def full_graph(fun: Callable[..., Any], *args, **kwargs) -> Any:
     return node
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

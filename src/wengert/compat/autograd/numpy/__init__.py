@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as _np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import ArrayBox as _ArrayBox
 from wengert.compat.autograd.numpy import rows as _rows
 from wengert.compat.autograd.numpy.dispatch import function_of as _function_of
@@ -60,6 +59,3 @@ def _method(name: str) -> Any:
 
 for _name in ("dot", "max", "mean", "min", "reshape", "sum"):
     setattr(_ArrayBox, _name, _method(_name))
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as _np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.numpy.dispatch import function_of as _function_of
 from wengert.compat.autograd.numpy.dispatch import of_numpy as _of_numpy
 from wengert.compat.kit.namespaces import lazy as _lazy
@@ -16,6 +15,3 @@ from wengert.compat.kit.namespaces import lazy as _lazy
 __getattr__, __dir__ = _lazy(
     globals(), _of_numpy(__name__, _np.fft, "fft.", _function_of), lambda: dir(_np.fft)
 )
-
-
-fill_sections(globals())

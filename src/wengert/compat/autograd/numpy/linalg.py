@@ -11,7 +11,6 @@ from typing import Any
 import numpy as _np
 
 import wengert.numpy as _wnp
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import isbox
 from wengert.compat.autograd.numpy.dispatch import function_of as _function_of
 from wengert.compat.autograd.numpy.dispatch import of_numpy as _of_numpy
@@ -45,6 +44,3 @@ def eigvalsh(a, UPLO="L") -> Any:
 __getattr__, __dir__ = _lazy(
     globals(), _of_numpy(__name__, _np.linalg, "linalg.", _function_of), lambda: dir(_np.linalg)
 )
-
-
-fill_sections(globals())

@@ -10,7 +10,7 @@ import numpy as _np
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import plain
 from wengert.compat.autograd.numpy.rows import metadata
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 def unbroadcast(x, target_meta: tuple[Any, ...], broadcast_idx=0) -> Any:
@@ -93,4 +93,4 @@ def match_complex(target, x) -> Any:
     return x + 0j if wanted else np.real(x)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -8,7 +8,7 @@ from typing import Any
 from wengert.base.extras import scipy_module
 from wengert.compat.autograd.boxes import boxed, holds_box
 from wengert.compat.autograd.numpy.dispatch import no_derivative
-from wengert.compat.kit.namespaces import completed, lazy
+from wengert.compat.kit.namespaces import defined, lazy
 
 
 def paired(
@@ -75,4 +75,4 @@ def named_by(
     )
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -16,7 +16,7 @@ from wengert.base.containers import flatten
 from wengert.base.extras import scipy_module
 from wengert.compat.autograd.boxes import TRACING, boxed, holds_box, isbox
 from wengert.compat.autograd.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.integrate.solvers import odeint as _odeint
 
 _NAMES = {"h0": "first_step", "hmax": "max_step", "hmin": "min_step"}
@@ -92,4 +92,4 @@ def _scipys(func, y0, t, args, kwargs: dict[str, Any]) -> Any:
     return scipys(plainly, y0, t, args, **kwargs)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -9,12 +9,9 @@ array([[ 0.25,  0.  ],
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.scipy.dispatch import named_by
 from wengert.scipy import linalg as _linalg
 
 __getattr__, __dir__ = named_by(
     globals(), "linalg", "", {name: getattr(_linalg, name) for name in _linalg.__all__}
 )
-
-fill_sections(globals())

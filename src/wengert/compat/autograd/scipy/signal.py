@@ -15,7 +15,7 @@ from typing import Any
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import boxed, isbox
 from wengert.compat.autograd.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.numpy.arrays import array_of
 from wengert.ops.strided import unfold
 
@@ -93,4 +93,4 @@ def convolve(
     return made._value if isbox(made) else made
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

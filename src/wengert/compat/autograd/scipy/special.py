@@ -18,7 +18,6 @@ import numpy as _np
 
 import wengert.compat.autograd.numpy as np
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, getval, holds_box
 from wengert.compat.autograd.numpy.dispatch import no_derivative
 from wengert.compat.autograd.scipy.dispatch import found
@@ -91,5 +90,3 @@ def _find(name: str) -> Any:
 
 
 __getattr__, __dir__ = lazy(globals(), _find, lambda: dir(scipy_module("special", "scipy.special")))
-
-fill_sections(globals())

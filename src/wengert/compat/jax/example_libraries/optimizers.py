@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import wengert.compat.jax.numpy as jnp
 from wengert.compat.jax.trees import register, tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 Schedule = Callable[[Any], Any]
 
@@ -309,4 +309,4 @@ def pack_optimizer_state(marked_pytree) -> OptimizerState:
     return _packed([point.subtree for point in points], tree)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

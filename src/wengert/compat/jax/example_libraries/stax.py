@@ -24,7 +24,7 @@ from wengert.compat.jax.keys import split
 from wengert.compat.jax.lax_reductions import reduce_window
 from wengert.compat.jax.nn import initializers
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
 _WEIGHTS = initializers.glorot_normal()
@@ -293,4 +293,4 @@ _LAYERS = (
     "GeneralConvTranspose Identity LeakyRelu LogSoftmax MaxPool Relu Selu Sigmoid Softmax Softplus "
     "SumPool Tanh"
 )
-__all__ = [*completed(globals()), *_LAYERS.split()]
+__all__ = [*defined(globals()), *_LAYERS.split()]

@@ -18,7 +18,7 @@ from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.tracing import argument, check_callable
 from wengert.compat.jax.trees import register, tree_leaves, tree_map
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.modes import untraced
 
 user_checks = frozenset({"check"})
@@ -152,5 +152,5 @@ def checkify(f: Callable[..., Any], errors=user_checks) -> Callable[..., Any]:
     return checked
 
 
-__all__ = [*completed(globals()), "ErrorCategory", "debug_check"]
+__all__ = [*defined(globals()), "ErrorCategory", "debug_check"]
 __all__ += [name for name in globals() if name.endswith("_checks")]

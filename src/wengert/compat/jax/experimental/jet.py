@@ -13,7 +13,7 @@ from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.reverse import jvp
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map, tree_structure
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 def fact(n) -> Any:
@@ -104,4 +104,4 @@ def jet(
     return value, found
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -14,7 +14,7 @@ from wengert.compat.jax.flatten_util import ravel_pytree
 from wengert.compat.jax.numpy.calling import finished, plain
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 def odeint(
@@ -59,4 +59,4 @@ def odeint(
     return vmap(unravel)(finished(states))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

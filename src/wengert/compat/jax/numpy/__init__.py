@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as _np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import methods as _methods
 from wengert.compat.jax import operators as _operators
 from wengert.compat.jax import updates as _updates
@@ -71,5 +70,3 @@ def __dir__() -> list[str]:
 
 
 globals().update(_OWN)
-
-fill_sections(globals())

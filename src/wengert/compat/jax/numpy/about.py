@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import bfloat16
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.array import result_type as joined
 from wengert.compat.jax.classes import array_repr as shown
@@ -155,5 +154,3 @@ _OLD = (
     "float_=float64 int_=int64 single=float32 uint=uint64"
 )
 NAMES |= {name: NAMES[current] for name, current in (x.split("=") for x in _OLD.split())}
-
-fill_sections(globals())

@@ -19,7 +19,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from wengert.base.error_states import errstate
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, of_kind, promote, promote_inexact
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
 from wengert.compat.jax.words import refusal
@@ -333,11 +332,7 @@ def documented(function, name: str, text="") -> Any:
 
 def table(namespace: dict[str, Any], but="", made: Any = None) -> dict[str, Any]:
     """Return the functions that a module defines, and some more, by name, all documented."""
-    fill_sections(namespace)
     found = functions_of(namespace, but) | (made or {})
     for name, function in found.items():
         documented(function, name)
     return found
-
-
-fill_sections(globals())

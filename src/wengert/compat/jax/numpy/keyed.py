@@ -13,7 +13,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.tape.base import TensorBase
@@ -72,6 +71,3 @@ def with_keys(functions: dict[str, Any], moving: str) -> dict[str, Any]:
     return functions | {
         name: _moving(functions[name], moved.split(",") if moved else []) for name, _, moved in rows
     }
-
-
-fill_sections(globals())

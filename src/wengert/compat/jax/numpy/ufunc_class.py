@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import total_dtype
@@ -174,6 +173,3 @@ class ufunc:
             for i, j in zip(places, ends, strict=True)
         ]
         return call("stack", parts, axis)
-
-
-fill_sections(globals())

@@ -8,7 +8,7 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.compat.jax.numpy.calling import as_operands
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 def _matrix(size: int, norm: str | None, inverse: bool) -> Any:
@@ -65,4 +65,4 @@ def idctn(x, type=2, s=None, axes=None, norm=None) -> Any:
     return _transformed("idctn", x, type, axes, s, norm, True)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

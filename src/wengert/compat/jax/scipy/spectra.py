@@ -12,7 +12,7 @@ from wengert.base.extras import scipy_module
 from wengert.compat.jax.numpy.calling import as_operands
 from wengert.compat.jax.scipy.signal import detrend as _detrended
 from wengert.compat.jax.typing import Array
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.sites import warn
 
 _EXTENSIONS: dict[Any, dict[str, str]] = {
@@ -221,4 +221,4 @@ def istft(
     return times, jnp.moveaxis(x, -1, at - (across < at))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import numpy_extension
 from wengert.compat.mxnet.base import refusal
@@ -572,4 +572,4 @@ class HybridLambda(_Function):
         return function(*args) if isinstance(self._function, str) else function(legacy, *args)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

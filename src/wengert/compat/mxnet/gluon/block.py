@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from wengert.compat.kit.arguments import Given
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.base import refusal
@@ -218,4 +218,4 @@ class HybridBlock(Block):
         raise refusal(NotImplementedError, "{} must define", type(self).__name__)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

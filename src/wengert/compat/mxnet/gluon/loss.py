@@ -13,7 +13,7 @@ from typing import Any
 
 from wengert.compat.kit.arguments import arguments
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import completed, refusal, shown
+from wengert.compat.mxnet.base import public, refusal, shown
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import computed
@@ -298,4 +298,4 @@ SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

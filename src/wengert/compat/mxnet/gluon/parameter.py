@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import initializer, storage
 from wengert.compat.mxnet.base import MXNetError, refusal
 from wengert.compat.mxnet.context import Context, checked
@@ -351,4 +351,4 @@ def fill(params: dict[str, Parameter], arrays, filename: str, **options) -> None
             param.set_data(arrays[name])
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

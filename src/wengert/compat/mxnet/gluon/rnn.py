@@ -23,7 +23,7 @@ import numpy as np
 import wengert as wg
 from wengert import numpy as wnp
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.mxnet.base import completed, refusal
+from wengert.compat.mxnet.base import public, refusal
 from wengert.compat.mxnet.gluon.basic_layers import Stack, called
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.numpy.creation import made
@@ -420,4 +420,4 @@ class BidirectionalCell(_Composed):
         return outputs, first + last
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import optimizer as optimizers
 from wengert.compat.mxnet.base import refusal, shown
 from wengert.compat.mxnet.gluon.parameter import DeferredInitializationError, Parameter
@@ -97,4 +97,4 @@ class Trainer:
             data._fresh_grad = False
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

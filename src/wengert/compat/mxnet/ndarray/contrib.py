@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import completed
+from wengert.compat.mxnet.base import public
 from wengert.compat.mxnet.ndarray.functions import function_of
 
 
@@ -60,4 +60,4 @@ _OWN = """
     AdaptiveAvgPooling2D CTCLoss arange_like boolean_mask ctc_loss isfinite isinf isnan
     """
 globals().update({name: function_of(name) for name in _OWN.split()})
-__all__ = completed(globals(), _OWN)
+__all__ = public(globals(), _OWN)

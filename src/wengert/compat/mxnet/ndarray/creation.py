@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
-from wengert.compat.kit.namespaces import completed, functions_of
+from wengert.compat.kit.namespaces import defined, functions_of
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.arrays import NDArray
@@ -116,4 +116,4 @@ CREATORS: dict[str, Callable[..., Any]] = {
     **{name: _filled(name) for name in ("empty", "ones", "zeros")},
 }
 
-__all__ = completed(globals())
+__all__ = defined(globals())

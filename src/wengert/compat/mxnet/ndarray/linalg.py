@@ -13,7 +13,7 @@ from typing import Any
 from wengert import numpy as wnp
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import completed
+from wengert.compat.mxnet.base import public
 from wengert.compat.mxnet.ndarray.functions import gemm2 as _gemm2
 from wengert.compat.mxnet.results import computed
 from wengert.ops.arrange import diag_embed
@@ -92,4 +92,4 @@ def _shown(name: str) -> Callable[..., Any]:
 
 
 globals().update({name: _shown(name) for name in _FUNCTIONS})
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import completed
+from wengert.compat.mxnet.base import public
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.sampling import STREAM, drawing
@@ -58,4 +58,4 @@ def shuffle(data, **kwargs) -> Any:
 
 for _name, _parameters in _DISTRIBUTIONS.items():
     globals()[_name] = drawing(_name, _parameters, lambda: NDArray, "shape")
-__all__ = completed(globals(), " ".join(_DISTRIBUTIONS))
+__all__ = public(globals(), " ".join(_DISTRIBUTIONS))

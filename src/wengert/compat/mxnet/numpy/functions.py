@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import refusal
 from wengert.compat.mxnet.operators import modulus, whole_number
@@ -154,4 +154,4 @@ def function_of(name: str) -> Callable[..., Any]:
     return showing(function, below, _ARRAYS.get(plain.nin, ()) if ufunc else ())
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.mxnet.base import completed
+from wengert.compat.mxnet.base import public
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
@@ -80,4 +80,4 @@ def shuffle(x) -> None:
 
 for _name, _parameters in _DISTRIBUTIONS.items():
     globals()[_name] = drawing(_name, _parameters, lambda: CLASSES["np"], "size")
-__all__ = completed(globals(), " ".join(["seed", *_DISTRIBUTIONS]))
+__all__ = public(globals(), " ".join(["seed", *_DISTRIBUTIONS]))

@@ -8,7 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.extras import scipy_module
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.words import refusal
 
@@ -423,4 +423,4 @@ def log_softmax(logits, axis=None, name=None) -> Any:
     return wg.log_softmax(logits, _place(logits, axis))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import infix
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import fits, function_of, rows, unary
@@ -251,4 +251,4 @@ def scalar_mul(scalar, x, name=None) -> Any:
     return wg.mul(*V.aligned("Mul", scalar, x))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

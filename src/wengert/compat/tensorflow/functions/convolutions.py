@@ -12,7 +12,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.dtypes import limits
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import rows
@@ -536,4 +536,4 @@ conv3d_transpose = _transposed_convolution(
     "nn.conv3d_transpose", "Conv3DBackpropInputV2", 3, "NDHWC"
 )
 _SHARED = "extent_of first is_channels_first last padded padding_of per_dimension"
-__all__ = completed(globals(), without=_SHARED)
+__all__ = defined(globals(), without=_SHARED)

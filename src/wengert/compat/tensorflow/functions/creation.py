@@ -8,7 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.dtypes import limits
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor
 from wengert.compat.tensorflow.words import refusal
@@ -428,4 +428,4 @@ def identity_n(input, name=None) -> list[Any]:
     return [wg.clone(V.tensor_of(part)) for part in input]
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -24,7 +24,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.dtypes import limits
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.philox import Philox, mixed
 from wengert.compat.tensorflow.functions.values import integer, invalid, numbers_of, shown
@@ -253,4 +253,4 @@ def permuted(rng, value) -> Any:
     return V.computed("RandomShuffle", wg.index_select, x, 0, wg.as_tensor(order))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import read
 from wengert.compat.tensorflow.words import refusal
@@ -280,4 +280,4 @@ def strided_slice(
     return read(input_, tuple(index))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

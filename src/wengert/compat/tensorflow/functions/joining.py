@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.words import refusal
 
@@ -315,4 +315,4 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None) -> Any:
     return tensor
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

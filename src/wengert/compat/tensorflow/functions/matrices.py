@@ -10,7 +10,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.dtypes import limits
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.products import turned
 from wengert.compat.tensorflow.words import refusal
@@ -550,4 +550,4 @@ def cross(a, b, name=None) -> Any:
     return wg.linalg.cross(a, b)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

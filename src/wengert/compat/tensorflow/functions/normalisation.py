@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.indexing import gather
@@ -447,4 +447,4 @@ def _image(x, data_format: str) -> tuple[int, int, int, int]:
     return n, h, w, c
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.words import refusal
 
@@ -386,4 +386,4 @@ def _position(function, last: float, x, axis, output_type) -> Any:
     return V.converted(function(x, place), kind)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import rows, unary
 
@@ -194,4 +194,4 @@ def angle(input, name=None) -> Any:
     return V.converted(wg.where(input < 0, math.pi, 0.0), input._payload.dtype)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

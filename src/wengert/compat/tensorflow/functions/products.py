@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.words import refusal
 
@@ -282,4 +282,4 @@ def polyval(coeffs, x, name=None) -> Any:
     return value
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import BOOLS, KINDS, rows
@@ -266,4 +266,4 @@ rows(
         | The logarithms of the sums of the exponentials | [1.        2.3132617 3.407606 ]
     """,
 )
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -10,7 +10,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.dtypes import limits
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.binary import fractional
@@ -327,4 +327,4 @@ rows(
         | the greatest number
     """,
 )
-__all__ = completed(globals())
+__all__ = defined(globals())

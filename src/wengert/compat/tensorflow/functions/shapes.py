@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.words import refusal
@@ -242,4 +242,4 @@ def broadcast_dynamic_shape(shape_x, shape_y) -> Any:
     return wg.as_tensor(np.array(found, np.int32))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -22,7 +22,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.error_states import errstate, quietly
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import each, is_text, labels_of
@@ -401,4 +401,4 @@ def axes_of(axis, ndim: int, op="") -> tuple[int, ...]:
     return tuple(found)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -12,7 +12,7 @@ from wengert.compat.tensorflow import math as _math
 from wengert.compat.tensorflow import nn as _nn
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.functions.values import computed, made, tensor_of
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 def _named(path: str, function: Callable[[Any], Any]) -> Any:
@@ -205,4 +205,4 @@ def get(identifier) -> Any:
     return _of_name("linear" if identifier is None else identifier)
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
@@ -323,4 +323,4 @@ class Dot(Layer):
         return batch_dot(a, b, pair)
 
 
-__all__ = completed(globals(), without="batch_dot")
+__all__ = defined(globals(), without="batch_dot")

@@ -21,7 +21,7 @@ from wengert.compat.tensorflow.keras import globals as settings
 from wengert.compat.tensorflow.keras.globals import epsilon, floatx
 from wengert.compat.tensorflow.keras.operands import of_families
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 def _of_floats(function: Any) -> Any:
@@ -258,4 +258,4 @@ for _name in settings.__all__:
     globals()[_name] = getattr(settings, _name)
 
 
-__all__ = completed(globals(), " ".join(settings.__all__))
+__all__ = public(globals(), " ".join(settings.__all__))

@@ -22,7 +22,7 @@ import numpy as np
 from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 from wengert.tape.sites import warn
 
 _PHASES = ("train", "test", "predict")
@@ -536,4 +536,4 @@ class TensorBoard(Callback):
         raise refusal(NotImplementedError, "tf.keras.callbacks.TensorBoard is not")
 
 
-__all__ = completed(globals(), without="shown_numbers")
+__all__ = public(globals(), without="shown_numbers")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import numbers_of
@@ -290,4 +290,4 @@ of_rows(
 )
 
 
-__all__ = completed(globals(), without="share")
+__all__ = defined(globals(), without="share")

@@ -10,7 +10,7 @@ from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 class Constraint(Configured):
@@ -77,4 +77,4 @@ for _name, _kind in functions_of(globals(), "Constraint").items():  # lower-case
 get = getter("constraint", globals(), Constraint)
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.eager import bytes_of, is_text
@@ -605,4 +605,4 @@ class Lambda(Layer):
         return self.function(inputs, **self.arguments)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

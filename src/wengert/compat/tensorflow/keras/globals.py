@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.patches import Setting
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import dtype_of
 from wengert.compat.tensorflow.words import refusal
@@ -97,4 +97,4 @@ def clear_session(free_memory=True) -> None:
     _COUNTS.clear()
 
 
-__all__ = completed(globals(), without="float_type name_for")
+__all__ = defined(globals(), without="float_type name_for")

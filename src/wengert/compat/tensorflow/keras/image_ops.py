@@ -13,7 +13,7 @@ from wengert.compat.tensorflow import image, nn
 from wengert.compat.tensorflow import operations as tf
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.keras.operands import of_families
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 def _last(function: Any) -> Any:
@@ -159,4 +159,4 @@ of_families(
 )
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import initializers, nest
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, register_keras_serializable
@@ -619,4 +619,4 @@ class Seeded(Layer):
         return normals(stream, like.shape, mean, stddev, like.dtype)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

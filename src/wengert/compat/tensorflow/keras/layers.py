@@ -23,7 +23,7 @@ from wengert.compat.tensorflow.keras.layer import Layer as Layer
 from wengert.compat.tensorflow.keras.layer import Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 _GATHERED = gathered(
     globals(),
@@ -335,4 +335,4 @@ for _name in _MASKED.split():
     globals()[_name]._supports_masking = True  # as in Keras; other layers drop masks
 
 
-__all__ = completed(globals(), " ".join(["Layer", *_GATHERED]))
+__all__ = public(globals(), " ".join(["Layer", *_GATHERED]))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.values import converted, is_floating, tensor_of
@@ -432,4 +432,4 @@ for _short, _name in (
 kld = KLD = kl_divergence = kullback_leibler_divergence
 logcosh = globals()["log_cosh"]
 
-__all__ = completed(globals(), without="both clipped same_rank smoothed")
+__all__ = defined(globals(), without="both clipped same_rank smoothed")

@@ -19,7 +19,7 @@ from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.globals import float_type
 from wengert.compat.tensorflow.keras.loss_functions import *  # noqa: F403
 from wengert.compat.tensorflow.keras.loss_functions import same_rank
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 _FUNCTIONS = each.__all__
 
@@ -191,4 +191,4 @@ of_rows(
 get = getter("loss", globals(), Loss, {name: getattr(each, name) for name in _FUNCTIONS})
 
 
-__all__ = completed(globals(), " ".join(_FUNCTIONS))
+__all__ = public(globals(), " ".join(_FUNCTIONS))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.kit.signatures import signature_of
 from wengert.compat.tensorflow import initializers
@@ -353,4 +353,4 @@ SHORT = {
     )
     for name in names
 }
-__all__ = completed(globals(), without="same_rank")
+__all__ = defined(globals(), without="same_rank")

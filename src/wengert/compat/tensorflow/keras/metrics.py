@@ -6,7 +6,7 @@ from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.keras import confusion, loss_functions, means, scores
 from wengert.compat.tensorflow.keras.means import Metric
-from wengert.compat.tensorflow.words import completed, refusing
+from wengert.compat.tensorflow.words import public, refusing
 
 _NAMES = gathered(
     globals(),
@@ -22,4 +22,4 @@ get = getter("metric", globals(), Metric, means.SHORT)
 __getattr__ = refusing("keras.metrics")
 
 
-__all__ = completed(globals(), " ".join(_NAMES))
+__all__ = public(globals(), " ".join(_NAMES))

@@ -33,7 +33,7 @@ from wengert.compat.tensorflow.keras.saving import (
 from wengert.compat.tensorflow.keras.summaries import summary_of
 from wengert.compat.tensorflow.keras.symbols import Symbol, inner
 from wengert.compat.tensorflow.keras.training import Trainer
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 
 
 def _coded(value, places: dict[int, int]) -> Any:
@@ -469,4 +469,4 @@ def model_from_json(json_string: str, custom_objects=None) -> Any:
     return deserialize_keras_object(json.loads(json_string), custom_objects)
 
 
-__all__ = completed(globals(), "load_model save_model", without="drawn redrawn")
+__all__ = public(globals(), "load_model save_model", without="drawn redrawn")

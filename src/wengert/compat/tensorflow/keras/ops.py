@@ -30,7 +30,7 @@ from wengert.compat.tensorflow.functions.values import computed, dtype_of, tenso
 from wengert.compat.tensorflow.keras import activations, backend, composed, image_ops, symbols
 from wengert.compat.tensorflow.keras.globals import floatx
 from wengert.compat.tensorflow.keras.operands import none, of_families, one, promoted, several, two
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 _UNARY = """
     abs absolute all amax amin angle any append argmax argmin argpartition argsort array_split
@@ -304,4 +304,4 @@ image = image_ops
 numpy = sys.modules[__name__]
 """Namespaces of Keras: those of networks and matrices are `tf.nn` and `tf.linalg` as well."""
 
-__all__ = completed(globals(), "cond custom_gradient image numpy")
+__all__ = public(globals(), "cond custom_gradient image numpy")

@@ -30,7 +30,7 @@ from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 from wengert.tape.sites import warn
 
 
@@ -749,4 +749,4 @@ class LossScaleOptimizer(Optimizer):
 get = getter("optimizer", globals(), Optimizer)
 
 
-__all__ = completed(globals(), "Optimizer schedules")
+__all__ = public(globals(), "Optimizer schedules")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from wengert.base.patches import Setting
 from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.keras.globals import float_type, floatx
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 class DTypePolicy(Configured):
@@ -67,4 +67,4 @@ def get(identifier) -> DTypePolicy:
     return DTypePolicy(getattr(identifier, "name", None) or str(identifier))
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

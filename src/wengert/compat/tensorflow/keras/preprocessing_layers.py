@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import image, operations
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.functions import values as V
@@ -463,4 +463,4 @@ class RandomContrast(_Moved):
         return operations.clip_by_value((inputs - mean) * factor + mean, *self.value_range)
 
 
-__all__ = completed(globals(), without="rows_of")
+__all__ = defined(globals(), without="rows_of")

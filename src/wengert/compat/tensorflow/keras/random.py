@@ -20,7 +20,7 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, shared
 from wengert.compat.tensorflow.functions.philox import Philox
 from wengert.compat.tensorflow.keras.globals import float_type
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 def _stream(seed) -> Philox:
@@ -89,4 +89,4 @@ def beta(shape, alpha, beta, dtype=None, seed=None) -> Any:
     return one / (one + two)
 
 
-__all__ = completed(globals(), "SeedGenerator", without="shared Philox")
+__all__ = public(globals(), "SeedGenerator", without="shared Philox")

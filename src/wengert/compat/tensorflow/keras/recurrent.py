@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nest, nn, operations
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
@@ -685,4 +685,4 @@ def _again(layer, prefix: str, changes: dict[str, Any]) -> Any:
     return deserialize_keras_object(config)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -8,7 +8,7 @@ from typing import Any
 import wengert as wg
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import computed, tensor_of
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 class Regularizer(Configured):
@@ -79,4 +79,4 @@ l1, l2 = L1, L2
 get = getter("regularizer", globals(), Regularizer, {"l1_l2": functools.partial(L1L2, 0.01, 0.01)})
 
 
-__all__ = completed(globals())
+__all__ = public(globals())

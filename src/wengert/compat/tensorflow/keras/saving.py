@@ -27,7 +27,7 @@ from wengert.compat.tensorflow.configs import (
     register_keras_serializable,
     serialize_keras_object,
 )
-from wengert.compat.tensorflow.words import completed, refusal
+from wengert.compat.tensorflow.words import public, refusal
 from wengert.tape.sites import warn
 
 CustomObjectScope = custom_object_scope
@@ -141,4 +141,4 @@ _CONFIGS = """
     CustomObjectScope custom_object_scope deserialize_keras_object get_custom_objects
     get_registered_name get_registered_object register_keras_serializable serialize_keras_object
     """
-__all__ = completed(globals(), _CONFIGS, without="read_weights write_model write_weights")
+__all__ = public(globals(), _CONFIGS, without="read_weights write_model write_weights")

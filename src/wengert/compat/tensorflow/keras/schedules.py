@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.words import refusal
@@ -174,4 +174,4 @@ class CosineDecayRestarts(LearningRateSchedule):
         return _rate(self.initial_learning_rate * ((1 - self.alpha) * wave + self.alpha))
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

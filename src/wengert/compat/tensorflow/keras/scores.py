@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.ordering import argmax
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras.confusion import share
@@ -236,4 +236,4 @@ class R2Score(_OfOutputs):
         return self._tensor(score)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

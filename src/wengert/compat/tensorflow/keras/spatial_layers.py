@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import image, initializers, nn, operations
 from wengert.compat.tensorflow.keras import composed, regularizers
@@ -483,4 +483,4 @@ class PReLU(Layer):
         return nn.relu(inputs) - self.alpha * nn.relu(-inputs)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

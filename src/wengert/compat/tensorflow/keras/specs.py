@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.words import refusal
@@ -86,4 +86,4 @@ def of_rank(**given: int) -> InputSpec:
     return InputSpec(axes={-1: given.pop("channels", None)}, **given)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.drawing import stream_of
@@ -640,4 +640,4 @@ def _arrays(value) -> Any:
     return nest.map_structure(lambda part: np.asarray(numbers_of(part)), value)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

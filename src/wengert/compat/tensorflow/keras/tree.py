@@ -11,7 +11,7 @@ from typing import Any
 
 from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow.nest import is_nested
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 _NAMES = "assert_same_structure flatten is_nested map_structure pack_sequence_as"
 gathered(globals(), "wengert.compat.tensorflow", f"nest: {_NAMES}")
@@ -67,4 +67,4 @@ def lists_to_tuples(structure) -> Any:
     return traverse(swap, structure, top_down=False)
 
 
-__all__ = completed(globals(), _NAMES)
+__all__ = public(globals(), _NAMES)

@@ -12,7 +12,7 @@ from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow.data import Dataset
 from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed, shared
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.words import completed
+from wengert.compat.tensorflow.words import public
 
 
 class PyDataset:
@@ -222,4 +222,4 @@ _ELSEWHERE = gathered(
 )
 
 
-__all__ = completed(globals(), " ".join(_ELSEWHERE))
+__all__ = public(globals(), " ".join(_ELSEWHERE))

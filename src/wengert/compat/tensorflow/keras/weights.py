@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.eager import Tensor
 from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
 from wengert.compat.tensorflow.variable import Variable
@@ -81,4 +81,4 @@ class Weight(Variable):
         )
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

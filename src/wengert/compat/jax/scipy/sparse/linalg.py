@@ -14,7 +14,7 @@ from wengert.compat.jax.flatten_util import ravel_pytree
 from wengert.compat.jax.lax_control import NAMES as LAX
 from wengert.compat.jax.trees import tree_structure
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 _while = LAX["while_loop"]
 
@@ -198,4 +198,4 @@ def gmres(
     return _solved(_gmres, A, b, x0, tol, atol, maxiter, M, False, restart=restart)
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

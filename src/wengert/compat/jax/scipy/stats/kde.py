@@ -11,7 +11,7 @@ from wengert.compat.jax.sampling import multivariate_normal
 from wengert.compat.jax.scipy import special
 from wengert.compat.jax.scipy.linalg import solve_triangular
 from wengert.compat.jax.tree_util import register_pytree_node_class
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import defined
 
 
 @register_pytree_node_class
@@ -145,4 +145,4 @@ def _density(points, dataset, weights, covariance) -> Any:
     return special.logsumexp(-0.5 * square, axis=1, b=weights) - scale
 
 
-__all__ = completed(globals())
+__all__ = defined(globals())

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import completed, refusal
+from wengert.compat.mxnet.base import public, refusal
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.sampling import STREAM
@@ -178,4 +178,4 @@ class DataLoader:
         return len(self._batches)
 
 
-__all__ = completed(globals(), modules="vision")
+__all__ = public(globals(), modules="vision")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.mxnet.base import completed, refusal
+from wengert.compat.mxnet.base import public, refusal
 from wengert.compat.mxnet.gluon.data import ArrayDataset
 from wengert.compat.mxnet.gluon.data.vision import transforms as transforms
 from wengert.compat.mxnet.numpy.creation import made
@@ -63,4 +63,4 @@ class FashionMNIST(MNIST):
     _folder = "fashion-mnist"
 
 
-__all__ = completed(globals(), "transforms")
+__all__ = public(globals(), "transforms")

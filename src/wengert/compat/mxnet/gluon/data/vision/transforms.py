@@ -20,7 +20,7 @@ import numpy as np
 
 from wengert import numpy as wnp
 from wengert.compat.mxnet import image
-from wengert.compat.mxnet.base import completed
+from wengert.compat.mxnet.base import public
 from wengert.compat.mxnet.gluon.basic_layers import HybridSequential, Sequential
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.compat.mxnet.results import computed
@@ -222,4 +222,4 @@ class RandomApply(Block):
 HybridRandomApply = RandomApply
 
 
-__all__ = completed(globals())
+__all__ = public(globals())
