@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from wengert.base.names import shows
+from wengert.base.names import defined, shows
 from wengert.base.patches import Setting
-
-__all__ = [
-    "get_overwrite_module_params_on_conversion",
-    "get_swap_module_params_on_conversion",
-    "set_overwrite_module_params_on_conversion",
-    "set_swap_module_params_on_conversion",
-]
-__dir__ = shows(__all__)
 
 _SWAPS = Setting(False)
 
@@ -42,3 +34,7 @@ def set_swap_module_params_on_conversion(value: bool) -> None:
     rather than replaced by them.
     """
     _SWAPS.set(value)
+
+
+__all__ = defined(globals())
+__dir__ = shows(__all__)

@@ -17,20 +17,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
-from wengert.base.names import shows
+from wengert.base.names import defined, shows
 from wengert.base.progress import Progress
 from wengert.serialization.files import load as load_file
-
-__all__ = [
-    "download_url_to_file",
-    "get_dir",
-    "help",
-    "list",
-    "load",
-    "load_state_dict_from_url",
-    "set_dir",
-]
-__dir__ = shows(__all__)
 
 tqdm: Any = importlib.import_module("tqdm").tqdm if importlib.util.find_spec("tqdm") else None
 """Packages look for it here."""
@@ -183,3 +172,7 @@ def load_state_dict_from_url(
         found = HASH_REGEX.search(path.name) if check_hash else None
         download_url_to_file(url, path, found[1] if found else None, progress)
     return load_file(path)
+
+
+__all__ = defined(globals())
+__dir__ = shows(__all__)

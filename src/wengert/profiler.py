@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere, refusal
+from wengert.base.names import defined
 from wengert.ops.aten import overload_of
 from wengert.ops.exports import EXPORTS
 from wengert.prims.record import Primitive
@@ -30,19 +31,6 @@ from wengert.tape.node import Node
 from wengert.tensor.overrides import TorchFunctionMode
 from wengert.utils.dispatch import Dispatch, operation_name
 
-__all__ = [
-    "EventList",
-    "FunctionEvent",
-    "FunctionEventAvg",
-    "ProfilerAction",
-    "ProfilerActivity",
-    "kineto_available",
-    "profile",
-    "record_function",
-    "schedule",
-    "supported_activities",
-    "tensorboard_trace_handler",
-]
 __path__: list[str] = []  # `profiler.profiler` is a row of a table
 __getattr__ = elsewhere(__name__)
 
@@ -581,3 +569,6 @@ def tensorboard_trace_handler(
         prof.export_chrome_trace(folder / f"{worker}.{time.time_ns()}.pt.trace.json")
 
     return write
+
+
+__all__ = defined(globals())

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
+from wengert.base.names import defined
 from wengert.tape.anomaly import Anomaly
 from wengert.tape.modes import change_mode, full_mode
 from wengert.tape.sites import warn
-
-__all__ = [
-    "detect_anomaly",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
-    "set_detect_anomaly",
-]
 
 
 def is_anomaly_enabled() -> bool:
@@ -113,3 +107,6 @@ class detect_anomaly:
 
     def __exit__(self, *exc: object) -> None:
         change_mode(anomaly=self._before)
+
+
+__all__ = defined(globals())

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.names import shows
+from wengert.base.names import defined, shows
 from wengert.func.forward import cast_tangent, joined
 from wengert.func.inputs import Entered
 from wengert.interp.dual import Dual
@@ -27,16 +27,6 @@ from wengert.tape.levels import move, settled
 from wengert.tape.modes import enable_grad, full_mode, is_recording, set_fwd_grad_enabled
 from wengert.tape.record import T
 from wengert.tape.views import PART, link
-
-__all__ = [
-    "UnpackedDualTensor",
-    "dual_level",
-    "enter_dual_level",
-    "exit_dual_level",
-    "make_dual",
-    "unpack_dual",
-]
-__dir__ = shows(__all__)
 
 _OPEN: ContextVar[Level | None] = ContextVar("wengert_dual_level", default=None)
 
@@ -271,3 +261,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     primal._extra().no_write = PART
     link(tensor, primal)
     return UnpackedDualTensor(primal, tangent)
+
+
+__all__ = defined(globals())
+__dir__ = shows(__all__)

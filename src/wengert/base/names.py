@@ -1,8 +1,9 @@
-"""Layer 0 · base: the names that `dir` shows of a module, and the package's installed names."""
+"""Layer 0 · base: the public names of a module, and the package's installed names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 INSTALLED: dict[str, str] = {}
 """``wengert``, by each name that the package is installed under (`compat.install`)."""
@@ -11,3 +12,19 @@ INSTALLED: dict[str, str] = {}
 def shows(names: Iterable[str]) -> Callable[[], list[str]]:
     """Return a module's ``__dir__`` that lists `names` rather than all of its globals."""
     return lambda: sorted(names)
+
+
+def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
+    """Return the public classes and functions that a module defines, and instances of its classes.
+
+    So no list of names repeats the definitions: ``__all__ = defined(globals())`` ends a module.
+
+    Parameters
+    ----------
+    more : str. Constants, and names that are defined elsewhere.
+    without : str. Names that only other modules of the package use.
+    """
+    home = namespace["__name__"]
+    names = [name for name, value in namespace.items() if getattr(value, "__module__", "") == home]
+    chosen = {name for name in names if not name.startswith("_")}
+    return sorted(chosen - {*without.split()} | {*more.split()})

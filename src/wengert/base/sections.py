@@ -313,4 +313,4 @@ def _filling(run: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
     return exec_module
 
 
-sys.meta_path.insert(0, _Finder())  # type: ignore[arg-type]  # it is a finder by its method
+sys.meta_path.insert(0, _Finder())

@@ -8,21 +8,9 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.elsewhere import elsewhere
+from wengert.base.names import defined
 from wengert.nn.functional import binary_cross_entropy_with_logits
 from wengert.overrides import is_tensor_like
-
-__all__ = [
-    "broadcast_all",
-    "clamp_probs",
-    "entropy_of_bits",
-    "exactly_one",
-    "lazy_property",
-    "logits_to_probs",
-    "number_like",
-    "probs_to_logits",
-    "tril_matrix_to_vec",
-    "vec_to_tril_matrix",
-]
 
 euler_constant = 0.57721566490153286060
 """Euler and Mascheroni's constant."""
@@ -221,3 +209,6 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
 
 
 __getattr__ = elsewhere(__name__)
+
+
+__all__ = defined(globals())

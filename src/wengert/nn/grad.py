@@ -6,19 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.autograd.api import grad
+from wengert.base.names import defined
 from wengert.nn import functional
 from wengert.ops.create import empty
 from wengert.tape.modes import enable_grad
 from wengert.types import Tensor
-
-__all__ = [
-    "conv1d_input",
-    "conv1d_weight",
-    "conv2d_input",
-    "conv2d_weight",
-    "conv3d_input",
-    "conv3d_weight",
-]
 
 
 def _gradient(
@@ -80,3 +72,6 @@ def _families(dimensions: int) -> tuple[Any, Any]:
 conv1d_input, conv1d_weight = _families(1)
 conv2d_input, conv2d_weight = _families(2)
 conv3d_input, conv3d_weight = _families(3)
+
+
+__all__ = defined(globals())

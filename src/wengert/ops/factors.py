@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.names import defined
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, is_elsewhere, memory_of
 from wengert.kernels.factors import first_failure
@@ -37,16 +38,6 @@ from wengert.prims import factors as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import is_recording, untraced
 from wengert.tape.record import T
-
-__all__ = [
-    "cholesky",
-    "cholesky_ex",
-    "householder_product",
-    "lu",
-    "lu_factor",
-    "lu_factor_ex",
-    "lu_solve",
-]
 
 REQUIRES = (_records,)
 
@@ -505,3 +496,6 @@ def _reflected(x: Any, tau: Any, n: int) -> Any:
         coupled, T.mul(factors, first), upper=True, left=True, unitriangular=True
     )
     return T.sub(placed(tau, np.eye(m, n, dtype=dtype)), matmul(v, inner))
+
+
+__all__ = defined(globals(), without="geqrf ormqr")

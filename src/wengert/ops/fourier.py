@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.base.dtypes import complex_of, default_float
 from wengert.base.errors import wrong_type
+from wengert.base.names import defined
 from wengert.base.sections import named
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand, wide
@@ -14,27 +15,6 @@ from wengert.ops.out import into
 from wengert.prims import fourier as _records
 from wengert.tape.operands import cast
 from wengert.tape.record import T
-
-__all__ = [
-    "fft",
-    "fft2",
-    "fftn",
-    "hfft",
-    "hfft2",
-    "hfftn",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "ihfft",
-    "ihfft2",
-    "ihfftn",
-    "irfft",
-    "irfft2",
-    "irfftn",
-    "rfft",
-    "rfft2",
-    "rfftn",
-]
 
 REQUIRES = (_records,)
 
@@ -328,3 +308,6 @@ irfft2 = _grid(
 )
 hfft2 = _grid("hfft2", "wg.fft.hfft2(wg.ones(2, 2)).shape", "torch.Size([2, 2])")
 ihfft2 = _grid("ihfft2", "wg.fft.ihfft2(wg.ones(3, 4)).shape", "torch.Size([3, 3])")
+
+
+__all__ = defined(globals())

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
-from wengert.base.names import shows
+from wengert.base.names import defined, shows
 from wengert.nn.modules.batchnorm import _BatchNorm
 from wengert.nn.modules.module import Module
 from wengert.ops.create import tensor
@@ -15,17 +15,6 @@ from wengert.optim.lr_scheduler.base import LRScheduler, check_annealing, for_ea
 from wengert.optim.optimizer import Optimizer
 from wengert.tape.modes import no_grad
 from wengert.types import Tensor
-
-__all__ = [
-    "SWALR",
-    "AveragedModel",
-    "get_ema_avg_fn",
-    "get_ema_multi_avg_fn",
-    "get_swa_avg_fn",
-    "get_swa_multi_avg_fn",
-    "update_bn",
-]
-__dir__ = shows(__all__)
 
 Tensors = Sequence[Any]
 
@@ -337,3 +326,7 @@ class SWALR(LRScheduler):
             first = last if before == 1 else (group["lr"] - before * last) / (1 - before)
             rates.append(last * now + first * (1 - now))
         return rates
+
+
+__all__ = defined(globals())
+__dir__ = shows(__all__)

@@ -8,23 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.layout import strided
-from wengert.base.names import shows
+from wengert.base.names import defined, shows
 from wengert.ops.options import float_type, made
-
-__all__ = [
-    "bartlett",
-    "blackman",
-    "cosine",
-    "exponential",
-    "gaussian",
-    "general_cosine",
-    "general_hamming",
-    "hamming",
-    "hann",
-    "kaiser",
-    "nuttall",
-]
-__dir__ = shows(__all__)
 
 
 def _window(
@@ -188,3 +173,7 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> A
         return np.i0(beta * np.sqrt(inside)) / np.i0(beta)
 
     return _window(shape, M, sym, **options, name="kaiser")
+
+
+__all__ = defined(globals())
+__dir__ = shows(__all__)

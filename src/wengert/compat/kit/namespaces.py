@@ -16,6 +16,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from wengert.base.names import defined as defined
 from wengert.compat.kit.words import absence
 
 
@@ -70,19 +71,6 @@ def closed(namespace: dict[str, Any], modules="", later="", root="") -> Callable
 
     getattribute.__name__ = "__getattr__"
     return getattribute
-
-
-def defined(namespace: dict[str, Any], more="", without="") -> list[str]:
-    """Return the public classes and functions that a module defines: the last line of a module,
-    ``__all__ = defined(globals())``.
-
-    So no list of names repeats the definitions. `more` adds constants and names that are defined
-    elsewhere; `without` removes those that only other modules of the idiom use.
-    """
-    home = namespace["__name__"]
-    names = [name for name, value in namespace.items() if getattr(value, "__module__", "") == home]
-    chosen = {name for name in names if not name.startswith("_")}
-    return sorted(chosen - {*without.split()} | {*more.split()})
 
 
 def offered(namespace: dict[str, Any], root: str, more="") -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from wengert.base.dtypes import as_dtype
 from wengert.base.elsewhere import elsewhere
+from wengert.base.names import defined
 from wengert.func.batch import vmap
 from wengert.ops.arrange import repeat_interleave
 from wengert.ops.create import zeros
@@ -24,18 +25,6 @@ from wengert.ops.ranges import arange
 from wengert.ops.select import masked_fill, where
 from wengert.ops.sorting import argsort
 
-__all__ = [
-    "AuxOutput",
-    "AuxRequest",
-    "BlockMask",
-    "FlexKernelOptions",
-    "and_masks",
-    "create_block_mask",
-    "create_mask",
-    "flex_attention",
-    "noop_mask",
-    "or_masks",
-]
 __getattr__ = elsewhere(__name__)
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
@@ -479,3 +468,6 @@ def _check(query: Any, key: Any, value: Any, block_mask: Any, enable_gqa: bool) 
             f"q_len={query.shape[-2]} and kv_len={key.shape[-2]}. Create a new one, or crop a "
             "larger one with block_mask._adjust(q_len, kv_len)."
         )
+
+
+__all__ = defined(globals())

@@ -7,20 +7,13 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from wengert import linalg
+from wengert.base.names import defined
 from wengert.ops.create import tensor
 from wengert.ops.join import stack
 from wengert.ops.select import clamp
 from wengert.tape.modes import no_grad
 from wengert.tape.sites import warn
 from wengert.types import Tensor
-
-__all__ = [
-    "clip_grad_norm",
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "clip_grads_with_norm_",
-    "get_total_norm",
-]
 
 Tensors: TypeAlias = Tensor | Iterable[Tensor]
 
@@ -186,3 +179,6 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     bound = float(clip_value)
     for grad in _gradients(_listed(parameters)):
         grad.clamp_(min=-bound, max=bound)
+
+
+__all__ = defined(globals())

@@ -9,16 +9,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from wengert.base.names import defined
 from wengert.nn.parameter import Parameter
 from wengert.ops.like import ones_like, zeros_like
 from wengert.ops.pointwise import rsqrt
-
-__all__ = [
-    "fuse_conv_bn_eval",
-    "fuse_conv_bn_weights",
-    "fuse_linear_bn_eval",
-    "fuse_linear_bn_weights",
-]
 
 
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
@@ -179,3 +173,6 @@ def _parameters(weight: Any, bias: Any, old: Any, old_bias: Any) -> tuple[Parame
         Parameter(weight.detach().to(old.dtype), old.requires_grad),
         Parameter(bias.detach().to(old.dtype), trains),
     )
+
+
+__all__ = defined(globals())

@@ -15,22 +15,11 @@ from contextvars import ContextVar
 from copy import deepcopy
 from typing import Any, cast
 
-from wengert.base.names import shows
+from wengert.base.names import defined, shows
 from wengert.nn.modules.container import ModuleDict, ModuleList
 from wengert.nn.parameter import Parameter
 from wengert.tape.modes import no_grad
 from wengert.types import Tensor
-
-__all__ = [
-    "ParametrizationList",
-    "cached",
-    "is_parametrized",
-    "register_parametrization",
-    "remove_parametrizations",
-    "transfer_parametrizations_and_params",
-    "type_before_parametrizations",
-]
-__dir__ = shows(__all__)
 
 _CACHE: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("parametrised", default=None)
 
@@ -457,3 +446,7 @@ def transfer_parametrizations_and_params(
         for original in [*source._parameters, *source._buffers]:
             setattr(target, original, getattr(source, original))
     return to_module
+
+
+__all__ = defined(globals())
+__dir__ = shows(__all__)

@@ -12,31 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
+from wengert.base.names import defined
 from wengert.nn.modules.module import Module
 from wengert.nn.utils.convert_parameters import parameters_to_vector
 from wengert.ops.like import ones_like, zeros_like
 from wengert.ops.random import rand, rand_like
 from wengert.types import Tensor
-
-__all__ = [
-    "BasePruningMethod",
-    "CustomFromMask",
-    "Identity",
-    "L1Unstructured",
-    "LnStructured",
-    "PruningContainer",
-    "RandomStructured",
-    "RandomUnstructured",
-    "custom_from_mask",
-    "global_unstructured",
-    "identity",
-    "is_pruned",
-    "l1_unstructured",
-    "ln_structured",
-    "random_structured",
-    "random_unstructured",
-    "remove",
-]
 
 
 class BasePruningMethod(ABC):
@@ -436,3 +417,6 @@ def remove(module: Any, name: str) -> Any:
 def is_pruned(module: Module) -> bool:
     """Return whether any parameter of the module or of a submodule is pruned."""
     return any(True for inner in module.modules() for _ in _hooks(inner))
+
+
+__all__ = defined(globals())

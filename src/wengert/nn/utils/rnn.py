@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from wengert.base.dtypes import from_numpy_dtype
-from wengert.base.names import shows
+from wengert.base.names import defined, shows
 from wengert.ops.coerce import operands
 from wengert.ops.create import as_tensor
 from wengert.ops.gather import index_select
@@ -22,18 +22,6 @@ from wengert.ops.sorting import argsort
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.types import Tensor
-
-__all__ = [
-    "PackedSequence",
-    "invert_permutation",
-    "pack_padded_sequence",
-    "pack_sequence",
-    "pad_packed_sequence",
-    "pad_sequence",
-    "unpack_sequence",
-    "unpad_sequence",
-]
-__dir__ = shows(__all__)
 
 
 class _Packed(NamedTuple):
@@ -453,3 +441,7 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     [tensor([1, 2]), tensor([3])]
     """
     return unpad_sequence(*pad_packed_sequence(packed_sequences, True), batch_first=True)
+
+
+__all__ = defined(globals())
+__dir__ = shows(__all__)

@@ -8,21 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import accumulate
 from typing import Any, Generic, TypeVar, cast
 
+from wengert.base.names import defined
 from wengert.ops.choice import randperm
 from wengert.ops.coerce import operands
 from wengert.ops.generator import Generator
 from wengert.types import Tensor
-
-__all__ = [
-    "ChainDataset",
-    "ConcatDataset",
-    "Dataset",
-    "IterableDataset",
-    "StackDataset",
-    "Subset",
-    "TensorDataset",
-    "random_split",
-]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -338,3 +328,6 @@ def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> Calla
     ...     pass
     """
     return lambda cls: cls
+
+
+__all__ = defined(globals(), without="T T_co examples_of functional_datapipe")

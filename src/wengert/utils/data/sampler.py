@@ -7,19 +7,10 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from wengert.base.dtypes import DTYPES
+from wengert.base.names import defined
 from wengert.ops.choice import multinomial, randint, randperm
 from wengert.ops.create import as_tensor, empty
 from wengert.ops.generator import Generator
-
-__all__ = [
-    "BatchSampler",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "SubsetRandomSampler",
-    "WeightedRandomSampler",
-    "drawn_seed",
-]
 
 _AT_ONCE = 32
 """The number of draws that PyTorch makes at once, which determines the draws after them."""
@@ -271,3 +262,6 @@ def _check_count(num_samples: Any) -> None:
         raise ValueError(
             f"num_samples should be a positive integer value, but got num_samples={num_samples}"
         )
+
+
+__all__ = defined(globals(), without="T_co")

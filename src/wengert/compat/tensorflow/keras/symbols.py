@@ -18,23 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.names import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of
 from wengert.compat.tensorflow.keras.weights import CREATED
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.words import refusal
-
-__all__ = [
-    "OPERATORS",
-    "Symbol",
-    "evaluated",
-    "example",
-    "inner",
-    "layers_of",
-    "order_of",
-    "symbolic",
-]
 
 
 class Symbol:
@@ -188,3 +178,6 @@ def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
 
 def _filled(value, values: dict[int, Any]) -> Any:
     return nest.map_structure(lambda x: values[id(x)] if isinstance(x, Symbol) else x, value)
+
+
+__all__ = defined(globals(), "OPERATORS")
