@@ -14,7 +14,6 @@ from typing import Any
 
 from wengert.base.dtypes import iinfo
 from wengert.base.layout import strided
-from wengert.base.names import defined
 from wengert.ops.cast import to
 from wengert.ops.checks import all_dims
 from wengert.ops.coerce import operand
@@ -22,6 +21,28 @@ from wengert.ops.create import ones
 from wengert.ops.moments import vector_norm
 from wengert.ops.select import where
 from wengert.ops.transcendental import logaddexp as dense_logaddexp
+
+__all__ = [
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "cumprod",
+    "cumsum",
+    "log_softmax",
+    "logaddexp",
+    "logsumexp",
+    "mean",
+    "median",
+    "norm",
+    "normalize",
+    "prod",
+    "softmax",
+    "softmin",
+    "std",
+    "sum",
+    "var",
+]
 
 
 def _given(input: Any, mask: Any, dtype: Any, name: str) -> tuple[Any, Any]:
@@ -500,6 +521,3 @@ def logaddexp(
     x, shown = _given(input, input_mask, dtype, "masked.logaddexp")
     y, also = _given(other, other_mask, dtype, "masked.logaddexp")
     return dense_logaddexp(_shown(x, shown, -math.inf), _shown(y, also, -math.inf))
-
-
-__all__ = defined(globals())

@@ -14,8 +14,59 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NoReturn
 
-from wengert.base.names import defined
 from wengert.tape.modes import no_grad
+
+__all__ = [
+    "Backend",
+    "GroupMember",
+    "HashStore",
+    "P2POp",
+    "ProcessGroup",
+    "ReduceOp",
+    "Work",
+    "all_gather",
+    "all_gather_into_tensor",
+    "all_gather_object",
+    "all_reduce",
+    "all_to_all",
+    "all_to_all_single",
+    "barrier",
+    "broadcast",
+    "broadcast_object_list",
+    "default_pg_timeout",
+    "destroy_process_group",
+    "gather",
+    "gather_object",
+    "get_backend",
+    "get_global_rank",
+    "get_group_rank",
+    "get_node_local_rank",
+    "get_process_group_ranks",
+    "get_rank",
+    "get_world_size",
+    "group",
+    "init_process_group",
+    "irecv",
+    "is_available",
+    "is_backend_available",
+    "is_gloo_available",
+    "is_initialized",
+    "is_mpi_available",
+    "is_nccl_available",
+    "is_torchelastic_launched",
+    "isend",
+    "monitored_barrier",
+    "new_group",
+    "new_subgroups",
+    "recv",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+    "scatter",
+    "scatter_object_list",
+    "send",
+    "supports_complex",
+]
 
 default_pg_timeout = timedelta(minutes=30)
 _ONE = (
@@ -534,6 +585,3 @@ class P2POp:
 
     def __init__(self, op: Any, tensor: Any, peer: int | None = None, group: Any = None) -> None:
         self.op, self.tensor, self.peer, self.group = op, tensor, peer, group
-
-
-__all__ = defined(globals(), "default_pg_timeout")
