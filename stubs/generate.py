@@ -22,6 +22,7 @@ import inspect
 import re
 import sys
 import types
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,10 @@ def types_itself(function: types.FunctionType) -> bool:
     return whole or elsewhere or managed
 
 
+TEXTS: dict[str, str] = {}
+"""The text of each function of the package, which is the first of `SPACES`."""
+
+
 def space_stub(space: str, writes: bool) -> str:
     """A namespace: imports of what is defined elsewhere, and functions."""
     module = importlib.import_module(space)
@@ -98,7 +103,12 @@ def space_stub(space: str, writes: bool) -> str:
             and writes
             and not (types_itself(value) and origin)
         ):
-            lines.append(written_out(name, value, short))
+            text = written_out(name, value, short)
+            # a function that the package has, too, stands in its stub
+            told = space != "wengert" and TEXTS.get(name) == text
+            lines.append(f"from wengert import {name} as {name}" if told else text)
+            if space == "wengert":
+                TEXTS[name] = text
         elif isinstance(value, type | types.FunctionType):
             lines.append(f"from {home} import {origin} as {name}")
         else:
@@ -159,16 +169,19 @@ def return_types_stub() -> str:
     space = wg.return_types
     lines = ["class Results(tuple[Any, ...]):", "    __match_args__: tuple[_str, ...]"]
     lines += ["    def __init_subclass__(cls, fields: _str = '') -> None: ..."]
+    known: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     for name in public(space):
-        fields = getattr(space, name).__match_args__
-        if fields:
-            kinds = ["Tensor"] * len(fields)
-            if name == "histogramdd":
-                kinds[1] = "tuple[Tensor, ...]"
-            lines += [f"class {name}(tuple[{', '.join(kinds)}]):"]
-            lines += [f"    __match_args__ = {fields!r}"]
-            for field, kind in zip(fields, kinds, strict=True):
-                lines += ["    @property", f"    def {field}(self) -> {kind}: ..."]
+        if fields := getattr(space, name).__match_args__:
+            known[*fields, name == "histogramdd"].append(name)
+    for (*fields, several), names in known.items():
+        kinds = ["Tensor", "tuple[Tensor, ...]"] if several else ["Tensor"] * len(fields)
+        # those with the same fields have a base in common
+        first, *others = names if len(names) == 1 else [f"_{'_'.join(fields)}", *names]
+        lines += [f"class {first}(tuple[{', '.join(kinds)}]):"]
+        lines += [f"    __match_args__ = {tuple(fields)!r}"]
+        for field, kind in zip(fields, kinds, strict=True):
+            lines += ["    @property", f"    def {field}(self) -> {kind}: ..."]
+        lines += [f"class {name}({first}): ..." for name in others]
     return "\n".join([*lines, all_of(space)])
 
 
