@@ -167,7 +167,8 @@ def types_stub() -> str:
 def return_types_stub() -> str:
     """The named tuples that functions return."""
     space = wg.return_types
-    lines = ["class Results(tuple[Any, ...]):", "    __match_args__: tuple[_str, ...]"]
+    lines = ["from typing import type_check_only"]
+    lines += ["class Results(tuple[Any, ...]):", "    __match_args__: tuple[_str, ...]"]
     lines += ["    def __init_subclass__(cls, fields: _str = '') -> None: ..."]
     known: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     for name in public(space):
@@ -175,8 +176,10 @@ def return_types_stub() -> str:
             known[*fields, name == "histogramdd"].append(name)
     for (*fields, several), names in known.items():
         kinds = ["Tensor", "tuple[Tensor, ...]"] if several else ["Tensor"] * len(fields)
-        # those with the same fields have a base in common
-        first, *others = names if len(names) == 1 else [f"_{'_'.join(fields)}", *names]
+        first, *others = names
+        if others:  # they have a base in common
+            first, others = f"_{'_'.join(fields)}", names
+            lines += ["@type_check_only"]
         lines += [f"class {first}(tuple[{', '.join(kinds)}]):"]
         lines += [f"    __match_args__ = {tuple(fields)!r}"]
         for field, kind in zip(fields, kinds, strict=True):

@@ -4,7 +4,7 @@ Written by stubs/generate.py.
 """
 
 from builtins import str as _str
-from typing import Any
+from typing import type_check_only, Any
 from wengert.types import Tensor
 
 class Results(tuple[Any, ...]):
@@ -16,6 +16,7 @@ class aminmax(tuple[Tensor, Tensor]):
     def min(self) -> Tensor: ...
     @property
     def max(self) -> Tensor: ...
+@type_check_only
 class _values_indices(tuple[Tensor, Tensor]):
     __match_args__ = ('values', 'indices')
     @property
@@ -62,6 +63,7 @@ class linalg_cholesky_ex(tuple[Tensor, Tensor]):
     def L(self) -> Tensor: ...
     @property
     def info(self) -> Tensor: ...
+@type_check_only
 class _eigenvalues_eigenvectors(tuple[Tensor, Tensor]):
     __match_args__ = ('eigenvalues', 'eigenvectors')
     @property
@@ -86,6 +88,7 @@ class linalg_lstsq(tuple[Tensor, Tensor, Tensor, Tensor]):
     def rank(self) -> Tensor: ...
     @property
     def singular_values(self) -> Tensor: ...
+@type_check_only
 class _P_L_U(tuple[Tensor, Tensor, Tensor]):
     __match_args__ = ('P', 'L', 'U')
     @property
@@ -110,6 +113,7 @@ class linalg_lu_factor_ex(tuple[Tensor, Tensor, Tensor]):
     def pivots(self) -> Tensor: ...
     @property
     def info(self) -> Tensor: ...
+@type_check_only
 class _Q_R(tuple[Tensor, Tensor]):
     __match_args__ = ('Q', 'R')
     @property
