@@ -1,7 +1,5 @@
 """Layer 11 · cli: `python -m wengert`."""
 
-from __future__ import annotations
-
 import sys
 
 from wengert.cli.main import main

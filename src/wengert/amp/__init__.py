@@ -1,7 +1,5 @@
 """Layer 9 · amp: mixed precision, as ``torch.amp`` has it: `autocast` and `GradScaler`."""
 
-from __future__ import annotations
-
 from wengert.amp.autocast import (
     autocast,
     get_autocast_cpu_dtype,

@@ -4,8 +4,6 @@ Programs that need reproducible results set them and read them back. NumPy's res
 reproducible anyway.
 """
 
-from __future__ import annotations
-
 from wengert.backends import cuda, cudnn, mkl, mkldnn, mps, openmp
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows

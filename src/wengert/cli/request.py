@@ -1,7 +1,5 @@
 """Layer 11 · cli: the error for invalid requests."""
 
-from __future__ import annotations
-
 
 class BadRequest(Exception):
     """An invalid command; the message says why, and what would work."""

@@ -1,7 +1,5 @@
 """Layer 9 · datasets: small data sets that ship with the package, as NumPy arrays."""
 
-from __future__ import annotations
-
 from wengert.datasets.digits import Digits, digits
 
 __all__ = ["Digits", "digits"]

@@ -1,7 +1,5 @@
 """Layer 9 · distributions: transforms: functions with an inverse and a known determinant."""
 
-from __future__ import annotations
-
 from wengert.base.names import shows
 from wengert.distributions import number_transforms as _numbers
 from wengert.distributions import shaped_transforms as _shaped

@@ -6,8 +6,6 @@ from it. A branch on the value of a proxy cannot be traced. `wengert.compile` do
 this: it is for programs that read and rewrite others.
 """
 
-from __future__ import annotations
-
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.fx._symbolic_trace import Tracer as Tracer

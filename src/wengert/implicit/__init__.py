@@ -1,7 +1,5 @@
 """Layer 8 · implicit: derivatives of solutions of equations, for any solver."""
 
-from __future__ import annotations
-
 from wengert.base.names import shows
 from wengert.implicit.decorators import argmin, fixed_point, root
 from wengert.implicit.linear import LinearMap

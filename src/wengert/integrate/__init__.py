@@ -1,7 +1,5 @@
 """Layer 8 · integrate: differentiable solvers of differential equations, based on SciPy."""
 
-from __future__ import annotations
-
 from wengert.base.names import shows
 from wengert.integrate.solvers import OdeResult, odeint, solve_ivp
 

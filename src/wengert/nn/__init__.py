@@ -4,8 +4,6 @@ A class's module is imported when the class is first named: a program that uses 
 for three.
 """
 
-from __future__ import annotations
-
 from wengert.base.elsewhere import by_name, later
 from wengert.base.names import shows
 from wengert.nn import functional

@@ -1,7 +1,5 @@
 """Layer 5 · ops: tensors that stand for the numbers 1 and 0."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from wengert.tape.base import new_tensor

@@ -1,7 +1,5 @@
 """Layer 5 · ops: the named tuple of `frexp`."""
 
-from __future__ import annotations
-
 from wengert.ops.return_types import Results
 
 

@@ -2,8 +2,6 @@
 
 # the classes have the names of the functions, as in PyTorch
 
-from __future__ import annotations
-
 from wengert.ops.return_types import Results
 
 

@@ -3,8 +3,6 @@
 An optimiser's module is imported on first access to the class.
 """
 
-from __future__ import annotations
-
 from wengert.base.elsewhere import by_name, later
 from wengert.base.names import shows
 from wengert.optim.optimizer import Optimizer

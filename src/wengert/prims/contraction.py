@@ -3,8 +3,6 @@
 See NOTE [labels] in `wengert.kernels.contraction`.
 """
 
-from __future__ import annotations
-
 from wengert.kernels import contraction as kernels
 from wengert.prims.families import bilinear
 from wengert.prims.record import case

@@ -1,7 +1,5 @@
 """Layer 2 · prims: copies, casts, and arrays made from a shape."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from wengert.kernels import create as kernels

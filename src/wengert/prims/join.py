@@ -1,7 +1,5 @@
 """Layer 2 · prims: operations that join any number of tensors into one."""
 
-from __future__ import annotations
-
 from wengert.kernels import join as kernels
 from wengert.prims.families import linear
 from wengert.prims.record import case

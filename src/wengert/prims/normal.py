@@ -1,7 +1,5 @@
 """Layer 2 · prims: the normal distribution, and relatives of the error function."""
 
-from __future__ import annotations
-
 import math
 
 from wengert.kernels import normal as kernels

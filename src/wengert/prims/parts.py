@@ -1,7 +1,5 @@
 """Layer 2 · prims: complex numbers from two real ones."""
 
-from __future__ import annotations
-
 from wengert.kernels import parts as kernels
 from wengert.prims.families import elementwise
 

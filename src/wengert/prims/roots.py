@@ -1,7 +1,5 @@
 """Layer 2 · prims: roots that NumPy has and PyTorch lacks."""
 
-from __future__ import annotations
-
 from wengert.kernels import roots as kernels
 from wengert.prims.families import elementwise
 from wengert.prims.record import not_implemented

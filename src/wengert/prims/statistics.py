@@ -1,7 +1,5 @@
 """Layer 2 · prims: sums that ignore NaNs."""
 
-from __future__ import annotations
-
 from wengert.kernels import statistics as kernels
 from wengert.prims.families import reduction
 from wengert.prims.reduce import spread

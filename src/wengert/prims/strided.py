@@ -3,8 +3,6 @@
 See NOTE [geometry] in `wengert.kernels.strided`.
 """
 
-from __future__ import annotations
-
 from wengert.kernels import strided as kernels
 from wengert.prims.families import linear, view
 from wengert.prims.record import case

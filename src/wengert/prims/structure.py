@@ -1,7 +1,5 @@
 """Layer 2 · prims: block diagonals, and elements moved between channels and pixels."""
 
-from __future__ import annotations
-
 from wengert.kernels import structure as kernels
 from wengert.prims.families import linear
 from wengert.prims.record import case

@@ -4,8 +4,6 @@ The others are registered when one of their public functions is first used, or a
 `wengert.prims.whole`.
 """
 
-from __future__ import annotations
-
 from wengert.prims import binary as binary
 from wengert.prims import complex as complex
 from wengert.prims import create as create

@@ -5,8 +5,6 @@ when one of their functions is first used, each by the module of `ops` that uses
 every record (tests, lists of operations) imports this module.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 

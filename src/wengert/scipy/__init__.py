@@ -4,8 +4,6 @@ The functions have the names, arguments and results of `scipy.optimize`. They di
 functions that they are given, so no solver uses finite differences; parameters may be nested.
 """
 
-from __future__ import annotations
-
 from wengert.base.names import shows
 from wengert.scipy.equations import root as root
 from wengert.scipy.equations import root_scalar as root_scalar

@@ -1,7 +1,5 @@
 """Layer 8 · utils: tools around a graph, under torch.utils' names."""
 
-from __future__ import annotations
-
 from wengert.base.elsewhere import later
 from wengert.base.names import shows
 from wengert.tape.tracebacks import set_full_tracebacks

@@ -1,7 +1,5 @@
 """Layer 8 · utils: deterministic: whether new memory is filled (`use_deterministic_algorithms`)."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """Layer 8 · utils: memory shared with other libraries, under torch.utils.dlpack's names."""
 
-from __future__ import annotations
-
 from wengert.ops.foreign import from_dlpack
 from wengert.tensor.numpy.dlpack import DLDeviceType, to_dlpack
 

@@ -5,8 +5,6 @@ values here, so the first five are only raised under `vmap`, where a value stand
 Programs may name and catch all of them.
 """
 
-from __future__ import annotations
-
 from wengert.compat.kit.namespaces import defined
 
 

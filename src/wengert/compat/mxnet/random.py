@@ -3,8 +3,6 @@
 >>> mx.random.seed(42)
 """
 
-from __future__ import annotations
-
 from wengert.compat.kit.namespaces import gathered
 
 __all__ = gathered(globals(), "wengert.compat.mxnet", "ndarray.random: *\nsampling: seed")

@@ -1,7 +1,5 @@
 """Layer 9 · compat: ``tf.bitwise``: bitwise functions of integers."""
 
-from __future__ import annotations
-
 from wengert.compat.kit.namespaces import gathered as _gathered
 from wengert.compat.tensorflow.words import refusing as _refusing
 

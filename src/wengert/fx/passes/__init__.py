@@ -1,7 +1,5 @@
 """Layer 9 · fx: passes over graphs."""
 
-from __future__ import annotations
-
 from wengert.base.elsewhere import elsewhere
 from wengert.fx.passes import shape_prop as shape_prop
 

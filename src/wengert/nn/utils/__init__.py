@@ -3,8 +3,6 @@
 A function's module is imported on first access.
 """
 
-from __future__ import annotations
-
 from wengert.base.elsewhere import by_name, later
 from wengert.base.names import shows
 

@@ -1,7 +1,5 @@
 """Layer 9 · optim: schedules of learning rates."""
 
-from __future__ import annotations
-
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.optim.lr_scheduler.base import LRScheduler

@@ -13,8 +13,6 @@ Every public function of ``numpy``, ``numpy.linalg`` and ``numpy.fft``, and ever
   tensor that needs a gradient raises in its ``__array__``, if the function calls it.
 """
 
-from __future__ import annotations
-
 _CONSTANT = """
     allclose argmax argmin argpartition argsort argwhere array2string array_equal array_equiv
     array_repr array_str can_cast common_type count_nonzero diag_indices_from digitize einsum_path

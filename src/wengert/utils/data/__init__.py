@@ -1,7 +1,5 @@
 """Layer 8 · utils: data sets, samplers and loaders."""
 
-from __future__ import annotations
-
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.utils.data.dataset import (

@@ -4,8 +4,6 @@
 array([ 4.,  0., -4.,  0.])
 """
 
-from __future__ import annotations
-
 import numpy as _np
 
 from wengert.compat.autograd.numpy.dispatch import function_of as _function_of

@@ -7,8 +7,6 @@ array([[ 0.25,  0.  ],
        [-0.5 , -0.5 ]])
 """
 
-from __future__ import annotations
-
 from wengert.compat.autograd.scipy.dispatch import named_by
 from wengert.scipy import linalg as _linalg
 

@@ -1,7 +1,5 @@
 """Layer 9 · compat: ``autograd.scipy.misc``, from which old programs import `logsumexp`."""
 
-from __future__ import annotations
-
 from wengert.compat.autograd.scipy.special import logsumexp
 
 __all__ = ["logsumexp"]

@@ -14,8 +14,6 @@
 >>> trainer.step(batch_size=2)
 """
 
-from __future__ import annotations
-
 from wengert.compat.kit.namespaces import gathered as _gathered
 from wengert.compat.mxnet.base import absence as _absence
 

@@ -15,8 +15,6 @@ HybridSequential(
 )
 """
 
-from __future__ import annotations
-
 from wengert.compat.kit.namespaces import gathered
 from wengert.compat.mxnet.base import absence
 

@@ -5,8 +5,6 @@
 array(5.)
 """
 
-from __future__ import annotations
-
 from wengert.compat.mxnet.base import public as _public
 from wengert.compat.mxnet.numpy.functions import function_of as _function_of
 from wengert.numpy import linalg as _linalg

@@ -4,8 +4,6 @@
 'float32'
 """
 
-from __future__ import annotations
-
 from wengert.compat.kit.namespaces import gathered as _gathered
 from wengert.compat.tensorflow.words import refusing as _refusing
 

@@ -1,7 +1,5 @@
 """Layer 9 · compat: ``tf.keras.metrics``: metrics accumulated over batches."""
 
-from __future__ import annotations
-
 from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.keras import confusion, loss_functions, means, scores
