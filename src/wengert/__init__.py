@@ -267,10 +267,7 @@ def __getattr__(name: str) -> _Any:
 
 def _method_functions() -> dict[str, _Any]:
     """Return the methods that are also functions: ``exp_(x)`` for ``x.exp_()``."""
-    functions: dict[str, _Any] = _importlib.import_module(
-        f"{_OWN}.tensor.method_functions"
-    ).FUNCTIONS
-    return functions
+    return _importlib.import_module(f"{_OWN}.tensor.method_functions").FUNCTIONS
 
 
 def __dir__() -> list[str]:

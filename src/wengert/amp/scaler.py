@@ -115,8 +115,7 @@ class GradScaler:
         if isinstance(outputs, Iterable):
             scaled = [self.scale(output) for output in outputs]
             kind: Any = type(outputs) if isinstance(outputs, list | tuple) else iter
-            made: T = kind(scaled)
-            return made
+            return kind(scaled)
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer: Any) -> None:

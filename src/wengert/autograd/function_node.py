@@ -188,8 +188,7 @@ class FunctionNode(Node):
 
     def closes_over(self) -> bool:
         """Return whether `backward` uses tensors that require a gradient but are not arguments."""
-        found: bool = self.function.closes_over(self._attributes.get("owner"), self.edges)
-        return found
+        return self.function.closes_over(self._attributes.get("owner"), self.edges)
 
     # -- backward ---------------------------------------------------------------------------------
 

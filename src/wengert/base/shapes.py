@@ -29,8 +29,7 @@ def whole(value: Any) -> int:
 def normal_dim(dim: Any, ndim: int) -> int:
     """Return `dim` counted from the front; a tensor without dimensions takes 0 and -1."""
     if type(dim) is int and -ndim <= dim < ndim:
-        found: int = dim if dim >= 0 else dim + ndim
-        return found
+        return dim if dim >= 0 else dim + ndim
     if dim.__class__ is bool or not hasattr(dim, "__index__"):
         raise TypeError(f"argument 'dim' must be int, not {dim.__class__.__name__}")
     bound = ndim or 1

@@ -66,8 +66,7 @@ class _Blocks:
             return graph, keys
 
         parts = [block for block in blocks if isinstance(block, Handle)]
-        found: list[Any] = list(place.run(build, parts))
-        return found
+        return list(place.run(build, parts))
 
 
 def _function_of(program: Program, sent: Any) -> tuple[Callable[..., Any], list[Any]]:

@@ -261,8 +261,7 @@ class Cluster:
         """Send values to workers, preferably `workers`, and return their futures."""
         for attempt in itertools.count(1):
             try:
-                futures: list[Any] = self.client.scatter(values, hash=False, workers=workers)
-                return futures
+                return self.client.scatter(values, hash=False, workers=workers)
             except (OSError, KeyError, ValueError):
                 # a worker died between the query and the transfer
                 if attempt == _ATTEMPTS:

@@ -88,8 +88,7 @@ class Transform:
         """
         if self.domain.event_dim != self.codomain.event_dim:
             raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
-        dim: int = self.domain.event_dim
-        return dim
+        return self.domain.event_dim
 
     @property
     def inv(self) -> Any:

@@ -353,8 +353,7 @@ class CatTransform(_OfParts):
         return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
     def _parts(self, value: Any) -> Sequence[Any]:
-        parts: Sequence[Any] = value.split(self.lengths, self.dim)
-        return parts
+        return value.split(self.lengths, self.dim)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         dim = self.dim - x.dim() if self.dim >= 0 else self.dim
@@ -402,8 +401,7 @@ class StackTransform(_OfParts):
         return StackTransform(self.transforms, self.dim, cache_size)
 
     def _parts(self, value: Any) -> Sequence[Any]:
-        parts: Sequence[Any] = value.unbind(self.dim)
-        return parts
+        return value.unbind(self.dim)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         slopes = self._each(lambda t, a, b: t.log_abs_det_jacobian(a, b), x, y)

@@ -116,8 +116,7 @@ class Transformed:
     def of(self, func: Callable[..., Any]) -> Transformed:
         """Apply the same transform to another function."""
         maker, _, options = self._made
-        made: Transformed = maker(func, **options)
-        return made
+        return maker(func, **options)
 
     def __repr__(self) -> str:
         maker, func, options = self._made

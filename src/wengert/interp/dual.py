@@ -58,8 +58,7 @@ class Dual(Infix, Lifted):
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # the value's
         """The shape of the value."""
-        shape: tuple[int, ...] = self.primal.shape
-        return shape
+        return self.primal.shape
 
     def contents(self) -> Iterable[Any]:
         """Return the value, and the tangent if there is one."""

@@ -312,8 +312,7 @@ def is_elsewhere(payload: Any) -> bool:
 
 def device_of(payload: Any) -> device:
     """Return the device of a payload."""
-    found: device = payload.device if is_elsewhere(payload) else CPU
-    return found
+    return payload.device if is_elsewhere(payload) else CPU
 
 
 def is_plain(payload: Any) -> bool:

@@ -244,8 +244,7 @@ def simplified(formula: Symbol) -> Symbol:
         # a condition with a value of at most 0 is False
         return simplified(~parts[0])
     if formula.head in ("~", "T") and parts[0].head == formula.head:
-        inner: Symbol = parts[0].parts[0]
-        return inner
+        return parts[0].parts[0]
     if formula.head == "T" and parts[0].head == "@":
         left, right = parts[0].parts
         return simplified(right.T) @ simplified(left.T)

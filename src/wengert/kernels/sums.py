@@ -71,8 +71,7 @@ def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
 
 def _is_row(self: Any, dim: Dims | None) -> bool:
     """Return whether the sum is of all elements, in the order of memory: NumPy's is pairwise."""
-    whole: bool = self.flags.c_contiguous and (dim is None or len(dim) == self.ndim)
-    return whole
+    return self.flags.c_contiguous and (dim is None or len(dim) == self.ndim)
 
 
 def sum_to(self: Any, shape: Dims) -> Any:

@@ -218,8 +218,7 @@ class ArrayMethods:
 
     def tobytes(self, order: Any = "C") -> bytes:
         """Return the memory of the elements as bytes."""
-        memory: bytes = _detached_array(self, "tobytes").tobytes(order)
-        return memory
+        return _detached_array(self, "tobytes").tobytes(order)
 
     def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
         """Write the elements to a file (see `numpy.ndarray.tofile`)."""

@@ -126,8 +126,7 @@ def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Any, Any]:
     >>> wg.adaptive_max_pool1d(wg.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
     (tensor([[3., 2.]]), tensor([[1, 2]]))
     """
-    found: tuple[Any, Any] = adaptive_pooling.adaptive_max_pool1d_with_indices(input, output_size)
-    return found
+    return adaptive_pooling.adaptive_max_pool1d_with_indices(input, output_size)
 
 
 # -- tables ---------------------------------------------------------------------------------------

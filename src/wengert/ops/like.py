@@ -146,8 +146,7 @@ def full_like(
 
 
 def _kind_of(input: Any, dtype: Any) -> np.dtype[Any]:
-    kind: np.dtype[Any] = input._payload.dtype if dtype is None else type_of(dtype)
-    return kind
+    return input._payload.dtype if dtype is None else type_of(dtype)
 
 
 def _like(input: Any, dtype: Any, layout: Any, device: Any, requires_grad: bool) -> dict[str, Any]:

@@ -114,15 +114,12 @@ def _taken(name: str, steps: Any, tensors: list[Any], how: dict[str, Any]) -> tu
     if (mode is not None and mode.lifts) or any(
         type(p) is not np.ndarray or p.dtype not in _FUSED for p in payloads
     ):
-        made: tuple[Any, ...] = steps(T, *tensors, **how)
-        return made
+        return steps(T, *tensors, **how)
     record = TABLE[f"{name}_layer"]
     unknown = new_tensor(np.empty(0, payloads[0].dtype))
     if mode is None or (mode.special is None and not mode.dispatch):
         keep = (mode is None or mode.records) and any(t._edge is not None for t in tensors)
         *outs, known = map(new_tensor, _STATES[name](*payloads, **how, keep=keep))
         kept = known if keep else unknown
-        found: tuple[Any, ...] = run(record, [*tensors, kept], how, outs)
-        return found
-    fused: tuple[Any, ...] = getattr(T, record.name)(*tensors, unknown, **how)
-    return fused
+        return run(record, [*tensors, kept], how, outs)
+    return getattr(T, record.name)(*tensors, unknown, **how)

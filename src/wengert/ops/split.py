@@ -136,8 +136,7 @@ def unbind(input: Any, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = normal_dim(dim, len(shape))
-    parts: tuple[Any, ...] = T.unbind(x, dim=axis) if shape[axis] else ()
-    return parts
+    return T.unbind(x, dim=axis) if shape[axis] else ()
 
 
 def _axis(x: Any, dim: Any, op: str) -> int:
@@ -150,8 +149,7 @@ def _in_steps(x: Any, step: int, axis: int) -> tuple[Any, ...]:
     size = x._payload.shape[axis]
     rest = size % step if step else 0
     sizes = (step,) * (size // step if step else 1) + ((rest,) if rest else ())
-    parts: tuple[Any, ...] = T.split(x, sizes=sizes or (0,), dim=axis)
-    return parts
+    return T.split(x, sizes=sizes or (0,), dim=axis)
 
 
 @export("wengert", "Tensor")
@@ -229,8 +227,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
             f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size "
             f"at dimension {axis}), but got split_sizes={list(sizes)}"
         )
-    parts: tuple[Any, ...] = T.split_with_sizes(x, sizes=sizes, dim=axis) if sizes else ()
-    return parts
+    return T.split_with_sizes(x, sizes=sizes, dim=axis) if sizes else ()
 
 
 @export("wengert", "Tensor")

@@ -83,8 +83,7 @@ class LBFGS(Optimizer):
 
     @property
     def _params(self) -> list[Any]:
-        params: list[Any] = self._group()["params"]
-        return params
+        return self._group()["params"]
 
     def _gradient(self) -> Any:
         """Return the gradients of all parameters as one vector, with zeros for missing ones."""

@@ -47,8 +47,7 @@ class Facet(Generic[V]):
 
     def __getitem__(self, prim: Primitive) -> V:
         if self.name in prim.facets:
-            stated: V = prim.facets[self.name]
-            return stated
+            return prim.facets[self.name]
         return self._given[prim] if prim in self._given else self.derived(prim)
 
     def of(self, *prims: Primitive) -> Callable[[V], V]:

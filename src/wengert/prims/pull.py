@@ -103,8 +103,7 @@ def _back(
         known[f"{name}_shape"] = tuple([arg.shape for arg in args])
         rule = prim.rules[0]
         assert rule is not None
-        made: Sequence[Any] = rule.call(F, g, *[known[n] for n in rule.names])
-        return made
+        return rule.call(F, g, *[known[n] for n in rule.names])
     for name, arg in zip(prim.args, args, strict=True):
         known[name], known[f"{name}_shape"] = arg.value, arg.shape
         known[f"{name}_ordered"] = True

@@ -74,8 +74,7 @@ class Row:
             return f"F.{'np' if hasattr(np, name) else 'sp'}.{name}("
 
         text = f"lambda F, {self._variables}: {_CALL.sub(named, formula)}"
-        made: Rule = eval(compile(text, "<wengert scipy.densities>", "eval"), globals())
-        return made
+        return eval(compile(text, "<wengert scipy.densities>", "eval"), globals())
 
     def _limited(self, rule: Rule, below: float, above: float) -> Rule:
         low, high = (eval(end, globals()) for end in self._support[1:-1].split(", "))

@@ -395,8 +395,7 @@ class Checkpoint:
         if self._dry and (own is not None or any(value is one for one in _OF_TENSORS)):
             return _skipped
         if own is not None:
-            applied: Callable[..., Any] = own
-            return applied
+            return own
         return _CALLS.get(value) if callable(value) else None
 
     def new(self, kind: Any) -> Callable[..., Any] | None:

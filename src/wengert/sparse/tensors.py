@@ -155,8 +155,7 @@ class SparseBase(SparseValue):
     @property
     def dtype(self) -> dtype:
         """The element type."""
-        kind: dtype = self._values_.dtype
-        return kind
+        return self._values_.dtype
 
     @property
     def device(self) -> device:

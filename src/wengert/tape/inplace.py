@@ -456,8 +456,7 @@ class CopySlices(Node):
     @property
     def blanks(self) -> int:  # type: ignore[override]  # those of the inner node
         """The number of non-differentiable arguments that PyTorch's node shows."""
-        blanks: int = 0 if self.inner is None else self.inner.blanks
-        return blanks
+        return 0 if self.inner is None else self.inner.blanks
 
     def release(self) -> None:
         if self.inner is not None:

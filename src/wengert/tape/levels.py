@@ -93,8 +93,7 @@ class Move(Node):
         while edge is not None and not is_leaf_edge(edge):
             node = target_of(edge)[0]
             if not isinstance(node, Move):
-                name: str = node.label
-                return name
+                return node.label
             edge = node.edges[0]
         return "AliasBackward0"
 

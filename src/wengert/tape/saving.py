@@ -197,8 +197,7 @@ def stand_in(mode: Any, tensor: Any) -> Packed | Guarded:
         # the unpack hook may register hooks during a walk
         WATCHED.add(packed)
         return packed
-    guarded: Guarded = mode.mutation.guard(tensor)
-    return guarded
+    return mode.mutation.guard(tensor)
 
 
 def unpacked(node: Any, saved: Packed | Guarded, edge: Any) -> Any:

@@ -64,8 +64,7 @@ def _release_of(prim: Primitive) -> Callable[[Any], None]:
     if not saves_tensors(prim) and not freed_numbers(prim):
         return Node.release
     scope = {"FREED": FREED, "FREED_CELL": _FREED_CELL}
-    made: Callable[[Any], None] = _compile("release", "node", Steps(prim).release(), scope)
-    return made
+    return _compile("release", "node", Steps(prim).release(), scope)
 
 
 def node_class(prim: Primitive) -> type[Node]:
@@ -122,8 +121,7 @@ def level_class(prim: Primitive) -> type[Node]:
 def _first_apply_in(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
     cls = node_class(node.prim)
     cls.apply_in = _apply_of(node.prim, recorded=True)
-    results: tuple[Any, ...] = cls.apply_in(node, g, keep, edges)
-    return results
+    return cls.apply_in(node, g, keep, edges)
 
 
 def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:

@@ -453,8 +453,7 @@ def recorded_as(view: Any) -> tuple[str | None, int]:
     """Return the name of the node that recorded `view`, or None, and its output number."""
     edge = view._edge
     if edge.__class__ is Unrecorded:
-        was: tuple[str | None, int] = edge.was
-        return was
+        return edge.was
     if is_leaf_edge(edge):
         return None, 0
     node, index = target_of(edge)

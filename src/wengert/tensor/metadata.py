@@ -93,8 +93,7 @@ class TensorMetadata(StorageMethods):
         >>> wg.zeros(2, 3).ndim, wg.tensor(1.0).ndim
         (2, 0)
         """
-        ndim: int = self._payload.ndim
-        return ndim
+        return self._payload.ndim
 
     def dim(self) -> int:
         """Return the number of dimensions.

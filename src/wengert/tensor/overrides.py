@@ -648,8 +648,7 @@ def _passing(cells: int) -> types.CodeType:
     """Return code that calls the constant "made", for a function with a number of cells."""
     names = "".join(f"_{i}, " for i in range(cells))
     call = f"lambda *args, **kwargs: (made := 'made')(*args, **kwargs) if 1 else ({names})"
-    found: types.CodeType = eval(f"lambda {names}: {call}")(*range(cells)).__code__
-    return found
+    return eval(f"lambda {names}: {call}")(*range(cells)).__code__
 
 
 def _expose(module: types.ModuleType) -> None:

@@ -112,8 +112,7 @@ class Storage:
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python numbers."""
-        values: list[Any] = self._values.tolist()
-        return values
+        return self._values.tolist()
 
     def cpu(self) -> Self:
         """Return the storage itself."""
@@ -216,8 +215,7 @@ def _element_type(name: str) -> dtype:
 def _conversion(name: str) -> Any:
     def convert(self: Storage) -> TypedStorage:
         kind = _element_type(name).dtype
-        made: TypedStorage = storage_over(self._values.astype(kind), kind, [0, None])
-        return made
+        return storage_over(self._values.astype(kind), kind, [0, None])
 
     convert.__doc__ = f"Return the elements as {name}, in new memory."
     return convert
@@ -407,8 +405,7 @@ class _TypedClass(type):
             values: Any = np.frombuffer(buffer, np.uint8) != 0
         else:
             values = np.frombuffer(buffer, kind.newbyteorder(order)).astype(kind)
-        made: TypedStorage = storage_over(values, values.dtype, [0, None])
-        return made
+        return storage_over(values, values.dtype, [0, None])
 
     def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
         """Map the first elements of a file into memory; see `UntypedStorage.from_file`."""

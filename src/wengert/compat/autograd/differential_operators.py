@@ -218,8 +218,7 @@ def grad_named(fun: Function, argname: str) -> Function:
     names = inspect.getfullargspec(fun).args
     if argname not in names:
         raise ValueError(f"{argname!r} is not in list: the arguments of the function are {names}")
-    gradient: Function = grad(fun, names.index(argname))
-    return gradient
+    return grad(fun, names.index(argname))
 
 
 @unary_to_nary
@@ -266,8 +265,7 @@ def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
         *args, vector = given
         return np.tensordot(gradient(*args, **kwargs), vector, np.ndim(vector))
 
-    product: Function = grad(vector_dot_grad, argnum)
-    return product
+    return grad(vector_dot_grad, argnum)
 
 
 hessian_vector_product = hessian_tensor_product
@@ -288,8 +286,7 @@ def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
         *args, vector = given
         return np.tensordot(vector, fun(*args, **kwargs), axes=np.ndim(vector))
 
-    product: Function = jacobian(vector_dot_fun, argnum)
-    return product
+    return jacobian(vector_dot_fun, argnum)
 
 
 vector_jacobian_product = tensor_jacobian_product
@@ -331,8 +328,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Fu
         f_jvp, _ = _make_vjp(f_vjp, vspace(grad_g_x).zeros())
         return lambda v: f_vjp(g_hvp(f_jvp(v)))
 
-    maker: Function = ggnvp_maker(f, f_argnum)
-    return maker
+    return ggnvp_maker(f, f_argnum)
 
 
 def multigrad_dict(fun: Function) -> Function:

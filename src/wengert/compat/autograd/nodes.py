@@ -399,10 +399,7 @@ class Call:
         """Return the rule's function of the output's cotangent."""
         answer = self.result(outputs)
         rule = primitive_vjps[self.fun]
-        made: Callable[[Any], Any] = rule(
-            self.argnums, answer, tuple(self.with_values(values)), self.kwargs
-        )
-        return made
+        return rule(self.argnums, answer, tuple(self.with_values(values)), self.kwargs)
 
     def gradients(self, found: Iterable[Any]) -> list[Any]:
         """Return the cotangents of the tensors, from those of the arguments that a rule gave."""

@@ -122,8 +122,7 @@ def _again(
     name: str, derivative: Callable[..., Any], modes: Sequence[str], order: int
 ) -> Callable[..., Any]:
     derivative.__name__ = name
-    check: Callable[..., Any] = check_grads(derivative, (0, 1), modes, order=order - 1)
-    return check
+    return check_grads(derivative, (0, 1), modes, order=order - 1)
 
 
 def combo_check(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., None]:

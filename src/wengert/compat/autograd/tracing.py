@@ -337,8 +337,7 @@ def make_jvp(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
     >>> make_jvp(np.sin, 0.0)(2.0)
     (np.float64(0.0), np.float64(2.0))
     """
-    tangents: Callable[[Any], tuple[Any, Any]] = _later().pushforward(fun, x)
-    return tangents
+    return _later().pushforward(fun, x)
 
 
 def _later() -> Any:

@@ -289,8 +289,7 @@ class Derivative(Apart):
         mode = full_mode()
         for made_in, known, function in self._others:
             if _serves(made_in, mode) and all(map(_are_same, leaves, known)):
-                found: Callable[..., Any] = function
-                return found
+                return function
         made: Callable[..., Any] = self._again(*self._closure.rebuilt(leaves))
         self._others = [(mode, leaves, made), *self._others[: _KEPT - 1]]
         return made

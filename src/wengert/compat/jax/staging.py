@@ -97,8 +97,7 @@ def eval_shape(fun: Callable[..., Any], *args, **kwargs) -> Any:
 
 def typeof(x) -> ShapedArray:
     """Return the shape and dtype of an array or a number."""
-    found: ShapedArray = (x if hasattr(x, "aval") else argument(x)).aval
-    return found
+    return (x if hasattr(x, "aval") else argument(x)).aval
 
 
 def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:

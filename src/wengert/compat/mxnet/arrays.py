@@ -95,8 +95,7 @@ class NDArray(wnp.ndarray):
     @property
     def grad_req(self) -> str | None:
         """The request for `grad` (``"write"`` or ``"add"``), or None without a gradient."""
-        request: str | None = vars(self).get("_grad_req")
-        return request
+        return vars(self).get("_grad_req")
 
     @property
     def _fresh_grad(self) -> bool:

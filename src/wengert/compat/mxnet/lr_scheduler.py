@@ -73,8 +73,7 @@ class MultiFactorScheduler(LRScheduler):
             raise ValueError("Factor must be no more than 1 to make lr reduce")
 
     def after(self, num_update: int) -> float:
-        rate: float = self.base_lr * self.factor ** sum(num_update > at for at in self.step)
-        return rate
+        return self.base_lr * self.factor ** sum(num_update > at for at in self.step)
 
 
 @arguments("max_update, base_lr=0.01, pwr=2, final_lr=0.0")

@@ -364,8 +364,7 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None) -> str | None:
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None or not Path(f"{state.model_checkpoint_path}.index").exists():
         return None
-    path: str = state.model_checkpoint_path
-    return path
+    return state.model_checkpoint_path
 
 
 @arguments(

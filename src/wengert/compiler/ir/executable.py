@@ -107,8 +107,7 @@ class Wrapped:
 
     def describe(self) -> Description:
         """Describe the executable."""
-        description: Description = self._executable.describe()
-        return description
+        return self._executable.describe()
 
 
 def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any, Any]]:

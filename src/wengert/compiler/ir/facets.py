@@ -45,8 +45,7 @@ def having(facet: Facet[Any]) -> list[Primitive]:
 def permutation(name: str, params: Mapping[str, Any], ndim: int) -> tuple[int, ...]:
     """Return the order of dimensions that a transpose, a record of that name, makes."""
     if name == "permute":
-        dims: tuple[int, ...] = params["dims"]
-        return dims
+        return params["dims"]
     order = list(range(ndim))
     first, second = (params["dim0"], params["dim1"]) if name == "transpose" else (0, -1)
     if ndim:

@@ -144,8 +144,7 @@ class Conditions:
         )
         scope = dict(self._scope)
         exec(compiled(source, "<wengert conditions>"), scope)
-        made: Matcher = scope["match"]
-        return made
+        return scope["match"]
 
     def lines(self) -> list[str]:
         """Return the conditions as statements, each of which returns None if it fails.

@@ -287,8 +287,7 @@ class _ConvTransposeNd(_ConvNd):
     ) -> Sequence[int]:
         """Return the output padding for which the output has the requested size."""
         if output_size is None:
-            padded: Sequence[int] = self.output_padding
-            return padded
+            return self.output_padding
         dims, others = num_spatial_dims, input.dim() - num_spatial_dims
         asked = list(output_size)
         if len(asked) == others + dims:

@@ -24,8 +24,7 @@ class WithOptions:
 
 def new_parameter(shape: Any, device: Any, dtype: Any) -> Parameter:
     """Return a parameter with uninitialised elements."""
-    made: Parameter = Parameter(empty(shape, device=device, dtype=dtype))
-    return made
+    return Parameter(empty(shape, device=device, dtype=dtype))
 
 
 def repeated(value: Any, count: int) -> tuple[Any, ...]:

@@ -128,8 +128,7 @@ class CyclicLR(LRScheduler):
     def scale_fn(self, x: float) -> float:
         """Return the height of a cycle, given its number or that of the step."""
         if self._scale_fn_custom is not None:
-            height: float = self._scale_fn_custom(x)
-            return height
+            return self._scale_fn_custom(x)
         return self._scale_fn_ref(x)
 
     def get_lr(self) -> list[Any]:

@@ -63,10 +63,7 @@ def rule(name: str) -> Callable[..., Any] | None:
 
 def late(name: str) -> Callable[..., Any]:
     """Return a function of the package whose module is imported on first use."""
-    function: Callable[..., Any] = getattr(
-        importlib.import_module(f"wengert.ops.{EXPORTS['wengert'][name]}"), name
-    )
-    return function
+    return getattr(importlib.import_module(f"wengert.ops.{EXPORTS['wengert'][name]}"), name)
 
 
 def tensor(value: Any) -> Any:

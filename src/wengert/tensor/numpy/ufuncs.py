@@ -155,8 +155,7 @@ def rule_of(ufunc: Any) -> Callable[..., Any] | None:
         return found
     if _is_scipys(ufunc):
         special = importlib.import_module("wengert.tensor.numpy.special")
-        made: Callable[..., Any] | None = special.rule_of(name)
-        return made
+        return special.rule_of(name)
     return None
 
 

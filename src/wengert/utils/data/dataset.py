@@ -148,8 +148,7 @@ class ConcatDataset(Dataset[T_co]):
         index %= len(self)
         place = bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[place - 1] if place else 0
-        example: T_co = self.datasets[place][index - before]
-        return example
+        return self.datasets[place][index - before]
 
 
 class Subset(Dataset[T_co]):

@@ -265,8 +265,7 @@ def piecewise_constant(boundaries, values) -> Schedule:
 def make_schedule(scalar_or_schedule) -> Schedule:
     """Return a number as a schedule; return a schedule unchanged."""
     if callable(scalar_or_schedule):
-        found: Schedule = scalar_or_schedule
-        return found
+        return scalar_or_schedule
     if not jnp.ndim(scalar_or_schedule):
         return constant(scalar_or_schedule)
     raise TypeError(type(scalar_or_schedule))

@@ -47,8 +47,7 @@ class Trainer:
     @property
     def learning_rate(self) -> float:
         """The learning rate of the next step."""
-        rate: float = self._optimizer.learning_rate
-        return rate
+        return self._optimizer.learning_rate
 
     @property
     def optimizer(self) -> Any:

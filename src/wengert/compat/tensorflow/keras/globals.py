@@ -35,8 +35,7 @@ def epsilon() -> float:
     >>> tf.keras.backend.epsilon()
     1e-07
     """
-    value: float = _EPSILON.value
-    return value
+    return _EPSILON.value
 
 
 def set_epsilon(value: float) -> None:
@@ -52,8 +51,7 @@ def floatx() -> str:
     >>> tf.keras.backend.floatx()
     'float32'
     """
-    value: str = _FLOATX.value
-    return value
+    return _FLOATX.value
 
 
 def set_floatx(value: str) -> None:
@@ -70,8 +68,7 @@ def set_floatx(value: str) -> None:
 
 def float_type(dtype=None) -> np.dtype[Any]:
     """Return the NumPy dtype for `dtype`, or for `floatx`."""
-    kind: np.dtype[Any] = dtype_of(floatx() if dtype is None else dtype)
-    return kind
+    return dtype_of(floatx() if dtype is None else dtype)
 
 
 def image_data_format() -> str:

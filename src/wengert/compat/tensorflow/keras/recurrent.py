@@ -435,8 +435,7 @@ class RNN(Layer):
             self._held = nest.map_structure(
                 lambda value: Variable(value, trainable=False, name="rnn_state"), start
             )
-        held: list[Any] = nest.map_structure(lambda variable: variable.read_value(), self._held)
-        return held
+        return nest.map_structure(lambda variable: variable.read_value(), self._held)
 
     def call(self, sequences, initial_state=None, mask=None, training=False) -> Any:
         """Return the outputs, or the last one, and the states if requested."""
