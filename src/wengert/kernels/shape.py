@@ -27,6 +27,8 @@ def expand(self: Any, shape: Shape) -> Any:
     except TypeError:  # an array of another library
         return np.broadcast_to(self, shape)
     own = array.shape
+    if shape == own:
+        return array[...]
     lead = len(shape) - len(own)
     if lead < 0 or not array.size or not array.flags.c_contiguous or array.dtype.kind == "V":
         result = np.broadcast_to(array, shape)

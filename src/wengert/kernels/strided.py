@@ -30,6 +30,27 @@ def reach(size: Shape, stride: Shape) -> int:
     return 1 + sum([(n - 1) * step for n, step in zip(size, stride, strict=True)])
 
 
+def fits(array: Any, shape: Shape) -> bool:
+    """Return whether a view of an array has another shape of as many elements; without a copy."""
+    runs: list[int] = []
+    following = None
+    for size, step in zip(reversed(array.shape), reversed(array.strides), strict=True):
+        if size != 1:
+            if step == following:
+                runs[-1] *= size
+            else:
+                runs.append(size)
+            following = size * step
+    left, rest = 1, iter(runs)
+    for size in reversed(shape):
+        if size != 1:
+            left = next(rest) if left == 1 else left
+            if left % size:
+                return False
+            left //= size
+    return True
+
+
 def within(part: Geometry, whole: Geometry) -> bool:
     """Return whether all positions of one geometry belong to another."""
     (size, stride, first), (own_size, own, start) = part, whole

@@ -330,10 +330,10 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return T.add(matmul(x, w), bias)
     if len(shape) == 2:
         return _plus_product(bias, x, _turned(w))
-    own, added = (getattr(y._payload, "array", y._payload) for y in (x, bias))
-    long = [n for n in bias._payload.shape if n != 1]
-    if (bias._payload.ndim == 1 or len(long) == 1) and (
-        own.flags.c_contiguous and added.flags.c_contiguous
+    own, added = x._payload, bias._payload
+    own, added = getattr(own, "array", own), getattr(added, "array", added)
+    if (own.flags.c_contiguous and added.flags.c_contiguous) and (
+        bias._payload.ndim == 1 or len([n for n in bias._payload.shape if n != 1]) == 1
     ):
         rows = T.view(x, shape=(math.prod(shape[:-1]), shape[-1]))
         return T.view(

@@ -13,7 +13,7 @@ from wengert.base.settings import unwritten
 from wengert.base.shapes import normal_dim
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted, levels_of, memory_of
-from wengert.kernels.strided import owner_of, reach, shares_owner, stored_as, within
+from wengert.kernels.strided import fits, owner_of, reach, shares_owner, stored_as, within
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of, wide
 from wengert.ops.options import float_type, made, shape_of
 from wengert.tape.base import new_tensor
@@ -40,9 +40,7 @@ def is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
         lead = [part.shape[: part.ndim - payload.ndim] for part in payload.contents()]
         parts = zip(payload.contents(), lead, strict=True)
         return all(is_viewable(part, (*first, *shape)) for part, first in parts)
-    if payload.flags.c_contiguous or payload.size == 0:
-        return True
-    return np.may_share_memory(payload.reshape(shape), payload)
+    return payload.flags.c_contiguous or payload.size == 0 or fits(payload, shape)
 
 
 def in_shape(x: Any, shape: tuple[int, ...]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -47,16 +47,13 @@ def apply_rules(
     if not parts:
         return Node.step(node, None, keep, edges, True)
     raw = not any(isinstance(part, TensorBase) for part in parts)
-    wanted = [e is not None for e in edges]
+    wanted = tuple([e is not None for e in edges])
     if not any(wanted):
         return Node.step(node, None, keep, edges, True)
-    rules = prim.rules * len(edges) if prim.variadic else prim.rules
-    needed = {
-        n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names
-    }
+    needed = _needed(prim, wanted)
     # every saved value must be unchanged, including those that no wanted rule reads
     saved = {name: read(node, name, raw) for name in prim.saved}
-    values = {name: value for name, value in saved.items() if name in needed}
+    values = {name: saved[name] for name in needed}
     # compute at the levels of lifted values among the parameters, which tensors do not show
     F: Any = namespace_of(*parts, *_flat(values.values())) if raw else PORTS.namespace
     if several and not PARTIAL[prim]:
@@ -113,6 +110,15 @@ def apply_rules(
     return tuple(grads)
 
 
+@lru_cache(maxsize=1024)
+def _needed(prim: Primitive, wanted: tuple[bool, ...]) -> tuple[str, ...]:
+    """Return what the wanted rules need, of what is saved."""
+    rules = prim.rules * len(wanted) if prim.variadic else prim.rules
+    pairs = zip(rules, wanted, strict=True)
+    names = {name for rule, want in pairs if want and rule for name in rule.names}
+    return tuple([name for name in prim.saved if name in names])
+
+
 def _flattened(F: Any, grad: Any, edge: Any, prim: Primitive) -> Any:
     """Return `grad` with a history in an argument of `prim`, by its edge, too (see `FLAT`)."""
     payload = grad._payload
@@ -147,5 +153,8 @@ def _widened(F: Any, value: Any) -> Any:
 def _flat(values: Any) -> list[Any]:
     flat: list[Any] = []
     for value in values:
-        flat.extend(value) if isinstance(value, tuple) else flat.append(value)
-    return [value for value in flat if not isinstance(value, np.ndarray)]
+        if value.__class__ is tuple:
+            flat += value
+        elif value.__class__ is not np.ndarray:
+            flat.append(value)
+    return flat
