@@ -464,3 +464,97 @@ def test_cotangents_are_like_what_the_call_has_returned(function, backend, other
         first.data = other
         with pytest.raises(RuntimeError, match="memory of another shape or dtype"):
             first.backward(wg.ones_like(other))
+
+
+def a_view_of_what_is_kept(x, y, n):
+    whole = a = x * y
+    part = a[:]
+    turn = wg.zeros(())
+    while turn < n:
+        a = a * 0.5
+        turn = turn + 1
+    return part, (a * part).sum() + whole.sum()
+
+
+def a_constant_of_the_loop(x, y, n):
+    a, b, turn = y.sin(), x, wg.zeros(())
+    while turn < n:
+        a = b.detach().sigmoid()
+        b = b * y * 0.5
+        turn = turn + 1
+    return a, (a * b).sum()
+
+
+def a_part_of_what_some_turns_read(x, y, n):
+    b, c, turn = y.exp(), x, wg.zeros(())
+    while turn < n:
+        c = c * b if turn == 1 else c + 1
+        turn = turn + 1
+    return b[1:], c.sum()
+
+
+def what_the_product_reads(x, y, n):
+    a = x * 2
+    return a, (a * a * y).sum()
+
+
+def a_view_of_an_argument(x, y, n):
+    a = y[:]
+    return a, (x * a).sum()
+
+
+def an_argument_that_it_writes(x, y, n):
+    y.detach().mul_(2)
+    a, turn = x, wg.zeros(())
+    while turn < n:
+        a = a * y
+        turn = turn + 1
+    return y, a.sum()
+
+
+def write_in_silence(kept):
+    with wg.no_grad():
+        kept.mul_(3)
+
+
+def write_to_a_part(kept):
+    kept.detach()[:1].mul_(3)
+
+
+@pytest.mark.parametrize(
+    "change", [write_in_silence, write_to_a_part, write_to_data, assign_data, lambda kept: None]
+)
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(a_view_of_what_is_kept, a_constant_of_the_loop, a_part_of_what_some_turns_read),
+        *(what_the_product_reads, a_view_of_an_argument, an_argument_that_it_writes),
+    ],
+)
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
+def test_gradients_follow_writes_to_results_or_are_refused(function, change, twice):
+    def gradients(f, n):
+        x, y = (
+            wg.tensor([1.1, 0.4, 0.7], dtype=wg.float64, requires_grad=r) for r in (True, False)
+        )
+        kept, total = f(x, y, wg.tensor(float(n)))
+        change(kept)
+        (first,) = wg.autograd.grad(total, x, create_graph=twice)
+        if twice and first.requires_grad:
+            first = wg.autograd.grad(first.square().sum(), x, allow_unused=True)[0]
+        return None if first is None else first.numpy().round(9).tolist()
+
+    f = wg.compile(function, backend="numpy", options=OPTIONS)
+    for n in (0, 3, 1, 5, 0, 2):
+        try:
+            expected = gradients(function, n)
+        except RuntimeError as error:
+            with pytest.raises(RuntimeError, match=str(error)[:30]):
+                gradients(f, n)
+            continue
+        try:
+            assert gradients(f, n) == expected
+        except RuntimeError:
+            writes = function is an_argument_that_it_writes
+            assert change in (write_to_data, assign_data) or (twice and writes)
+    assert f.reason is None

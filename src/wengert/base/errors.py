@@ -81,6 +81,16 @@ def modified_in_place(
     )
 
 
+def modified_unseen(array: Any) -> RuntimeError:
+    """Return the error for a saved value modified where no version counts it."""
+    kind = f"torch.{long_name(array.dtype)}Tensor {list(array.shape)}"
+    return RuntimeError(
+        f"{_MODIFIED}: [{kind}], in which a result of a compiled function lies.\n"
+        "  changed by a write through .data or an array of NumPy\n"
+        "  clone() the result before changing it."
+    )
+
+
 def no_gradient(index: int, array: Any, recording: bool, cuts: list[str]) -> RuntimeError:
     """Return the error for `backward` of a tensor without history.
 

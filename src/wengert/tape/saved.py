@@ -58,7 +58,7 @@ def check_result(node: Any) -> Any:
 
 def sites_of(node: Any, cell: Any) -> tuple[str, str]:
     """Return the lines that recorded `node` and that last wrote to the memory, if noted."""
-    return line_of(node), shown((list(cell[2]), None)) if len(cell) > 2 else ""
+    return line_of(node), shown((list(cell[2]), None)) if any(cell[2:3]) else ""
 
 
 def _position(node: Node, name: str) -> int:

@@ -509,6 +509,10 @@ class Tensor(
                 "tensor carries a tangent. Write to it, or to its .data, in place"
             )
         self._payload = without_tangents(value)
+        cell = self._vc
+        if cell.__class__ is list:
+            # counted for compiled calls, whose tape does not hold the tensor
+            cell[2:] = [*(cell[2:3] or [None]), sum(cell[3:], 1)]
 
     @property
     def _version(self) -> int:

@@ -272,6 +272,7 @@ class GraphCall(Call):
             self._tree.run(self.entry.contents(*found), visits)
         except (Missing, Elsewhere):
             return False
+        saved.refresh()
         now, then = list(reversed(visits)), list(reversed(saved))
         return len(now) == len(then) and all(
             one.block is other.block and all(map(is_equal, one.saved, other.saved))
@@ -444,7 +445,7 @@ class Entry:
         visits = Visits() if self.records else None
         exit, known = graph.run(inputs, visits, *(() if done is None else _taken(done)))
         # knows the effects, which forbid running the function again
-        call = GraphCall(self, exit, graph)
+        call, left = GraphCall(self, exit, graph), [*exit.left()]
         if done is None:
             exit.say(known, tensors, given)
         else:
@@ -455,11 +456,15 @@ class Entry:
             own = self.memory(tensors, arrays)[0] if memory is None else memory
             visits.replace({id(a): b for a, b in zip(inputs, own, strict=True) if a is not b})
             saved = set(map(id, visits.arrays()))
+            read = {i for i, t in enumerate(tensors) if id(t._payload) in saved}
             shared = [
                 i
                 for i, leaf in enumerate(exit.leaves)
-                if leaf.kind == "tensor"
-                and visits.share(exit.value_of(i), owner_of(leaves[i]._payload))
+                if exit.is_view_of(i, read)
+                or (
+                    leaf.kind == "tensor"
+                    and visits.share(exit.value_of(i), owner_of(leaves[i]._payload))
+                )
             ]
             node = attach(
                 call,
@@ -467,12 +472,13 @@ class Entry:
                 [leaves[i] for i in exit.outputs],
                 visits,
                 given,
-                [leaves[i] for i in exit.counted if i in shared],
+                [leaves[i] for i in shared],
             )
         result = exit.complete(leaves, tensors)
-        if node is not None:
+        if node is not None and visits is not None:
             node.met = held_by(tensors)
-            node.reads = [memory for memory in node.met if id(memory.payload) in saved]
+            read |= {i for i, value in left if visits.share(value, owner_of(tensors[i]._payload))}
+            node.reads = [node.met[i] for i in read]
         return result
 
     @property

@@ -16,6 +16,7 @@ from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Program, Step, Value, uses
 from wengert.compiler.passes.value_numbering import constant_key, named_key
 from wengert.compiler.tracing.deduplicate import Made
+from wengert.compiler.tracing.memory import wholes
 from wengert.compiler.tracing.sym import Sym
 
 
@@ -58,12 +59,13 @@ class Block:
     slots, after
         Where blocks are identified by states (NOTE [states]): the values in the slots of the
         state before it and of the state after it. None where they are identified by their path.
+    shared: The first slot before it with the same memory, for slots that share theirs.
     derivative, pull: The backward pass of this block alone, and its executable.
     """
 
     __slots__ = (
         *("after", "children", "derivative", "draws", "executable", "exit", "guard", "inputs"),
-        *("outcome", "outputs", "program", "pull", "slots", "steps"),
+        *("_whole", "outcome", "outputs", "program", "pull", "shared", "slots", "steps"),
     )
 
     def __init__(self, steps: list[Step], draws: list[Draw]) -> None:
@@ -78,6 +80,8 @@ class Block:
         self.inputs: tuple[Value, ...] = ()
         self.outputs: tuple[Value, ...] = ()
         self.slots: tuple[Value, ...] | None = None
+        self.shared: dict[Value, Value] = {}
+        self._whole: dict[Value, Value] | None = None
         self.after: tuple[Value, ...] = ()
         self.derivative: Any = None
         self.pull: Any = None
@@ -94,6 +98,7 @@ class Block:
             made.guard = self.guard._replace(value=rename(self.guard.value))
         if self.slots is not None:
             made.slots = tuple(map(rename, self.slots))
+            made.shared = {rename(v): rename(first) for v, first in self.shared.items()}
             made.after = tuple(map(rename, self.after))
         return made
 
@@ -152,6 +157,13 @@ class Block:
     def is_closed(self, inputs: Container[Value]) -> bool:
         """Return whether the block reads only its slots, the inputs and its own values."""
         return not self.lacks(self.after, self.slots or (), inputs)
+
+    @property
+    def whole(self) -> dict[Value, Value]:
+        """The value whose memory each view shows, and each slot that shares its memory."""
+        if self._whole is None:
+            self._whole = wholes(self.steps, self.shared)
+        return self._whole
 
     def saved(self) -> tuple[Value, ...]:
         """Return the values that the block's own derivative reads."""

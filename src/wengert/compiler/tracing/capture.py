@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -286,13 +287,9 @@ class _Run:
         found.derivatives = self.derivatives
         if found.backward is not None:
             tensors = inputs[: len(self.environment.tensors)]
-            found.reads = memory_read(items, tensors, found.backward.checked, found.left())
+            reads = memory_read(items, tensors, found.backward.checked, found.left())
+            found = dataclasses.replace(found, reads=reads)
         found.draws = [item.value for item in items if isinstance(item, Draw)]
-        found.counted = [
-            i
-            for i, leaf in enumerate(self.leaves)
-            if isinstance(leaf, TensorBase) and not (leaf._edge is None and leaf._vc is None)
-        ]
         return found
 
 

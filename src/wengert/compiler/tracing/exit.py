@@ -146,8 +146,7 @@ class Exit:
     given: The inputs, whose memory belongs to the environment.
     said: The calls of ``print``, which come before any write.
     put: Writes values to the open places that the function changes, if there are any.
-    kept: The places of the results that the backward pass reads.
-    counted: The places of the results whose counted writes others notice.
+    kept: The places of the results that the backward pass may read.
     stacked: The same pass for runs that return stacks of the values that it reads, or None.
     calls: The state that the nodes of calls share, by the pass that they run.
     reads: The places of the environment's tensors whose memory the backward pass reads.
@@ -171,7 +170,6 @@ class Exit:
     calls: dict[Backward, Any] = field(default_factory=dict)
     draws: Sequence[Value] = ()
     reads: tuple[int, ...] = ()
-    counted: Sequence[int] = ()
     derivatives: Any = None
 
     def __post_init__(self) -> None:
@@ -180,11 +178,13 @@ class Exit:
         own += [one.what for one in self.leaves if isinstance(one.what, Value) and one.root is None]
         # two results must not be one array
         self.repeats = len(set(own)) < len(own)
-        self.kept = () if self.backward is None else self.backward.kept
         self.late, self.parts, self.again = (
             [i for i, leaf in enumerate(self.leaves) if leaf.kind in kinds]
             for kinds in (("window", "shared", "view"), ("part",), ("again",))
         )
+        kept = () if self.backward is None else self.backward.kept
+        # the tape may hold the views themselves, which may get other memory
+        self.kept = (*kept, *[i for i in self.late if self.is_view_of(i, self.reads)])
         self._makers = [self._maker(leaf) for leaf in self.leaves]
 
     def needs(self) -> Iterator[Value]:
@@ -210,6 +210,11 @@ class Exit:
         leaf = self.leaves[i]
         value: Value = leaf.what if leaf.root is None else self.roots[leaf.root]
         return value
+
+    def is_view_of(self, i: int, places: Container[int]) -> bool:
+        """Return whether a leaf is a tensor over the memory of one of the environment's tensors."""
+        leaf = self.leaves[i]
+        return leaf.kind in ("view", "shared") and leaf.what.place in places
 
     def left(self) -> Iterator[tuple[int, Value]]:
         """Yield the values that a run leaves in tensors of the environment, with their places."""

@@ -125,15 +125,17 @@ class Graph:
         # a tree takes the values of its first trace as they are
         as_it_is = not self._blocks and not self.by_states
         known, outcome, slots = given, None, tuple[Value, ...]()
+        shared: dict[Value, Value] = {}
         following = self._following[None]
         derivatives = exit.derivatives if self.by_states else itertools.repeat(None)
         for block, derivative in zip(blocks, derivatives, strict=False):
             guard = block.guard
             if self.by_states:
                 known = dict(given)
-                block.slots = slots
+                block.slots, block.shared = slots, shared
                 if guard is not None:
                     block.after = (*guard.state.values, *self._carried.at(guard.state))
+                    shared = guard.state.shared()
                 slots = block.after
                 block.derivative = derivative
             if guard is None:

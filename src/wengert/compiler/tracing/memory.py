@@ -13,7 +13,7 @@ then it is guarded by which inputs share a version cell.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -244,6 +244,16 @@ def memory_read(
     return tuple(sorted(set().union(*[shows.get(value, ()) for value in saved])))
 
 
+def wholes(steps: Iterable[Any], known: Mapping[Value, Value]) -> dict[Value, Value]:
+    """Return for each view the value whose memory it shows; add to what is `known`."""
+    whole = dict(known)
+    for step in steps:
+        if isinstance(step, Step) and step.prim.view:
+            base = step.args[0]
+            whole.update(dict.fromkeys(step.outs, whole.get(base, base)))
+    return whole
+
+
 def results_read(
     steps: Iterable[Any], made: Sequence[Any], saved: Iterable[Value], counted: Sequence[bool]
 ) -> list[int]:
@@ -256,11 +266,7 @@ def results_read(
     saved: The values that the pass reads.
     counted: Whether the tape would notice a write through each result.
     """
-    whole: dict[Value, Value] = {}
-    for step in steps:
-        if isinstance(step, Step) and step.prim.view:
-            base = step.args[0]
-            whole.update(dict.fromkeys(step.outs, whole.get(base, base)))
+    whole = wholes(steps, {})
     read = {whole.get(value, value) for value in saved}
     return [
         i

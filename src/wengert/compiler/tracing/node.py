@@ -20,7 +20,7 @@ from wengert.interp.levels import Lifted, namespace_of
 from wengert.prims import records
 from wengert.tape.accumulate import private
 from wengert.tape.backward import run_grad
-from wengert.tape.base import FREED, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import FREED, OutputEdge, TensorBase, new_tensor
 from wengert.tape.masked import (
     Undecided,
     is_below_mask,
@@ -474,10 +474,12 @@ class CompiledBackward(Node):
                 raise errors.modified_in_place(
                     *(tensor._payload, what, tensor._vc, memory.version, self.label, "inputs")
                 )
-        for cell, version, array in self.results:
-            if cell[0] != version:
+        for cell, before, array in self.results:
+            if cell[0] != before[0] or cell[3:] != before[3:]:
+                what = f"a result of {self.call.name}()"
                 raise errors.modified_in_place(
-                    array, f"a result of {self.call.name}()", cell, version, self.label, "results"
+                    *(array, what, [cell[0], cell[1] or "an assignment to .data"], before[0]),
+                    *(self.label, "results"),
                 )
 
     def _saved(self) -> Any:
@@ -570,7 +572,7 @@ def attach(
     node._ext = None
     node.call = call
     node.saved = saved
-    node.results = [(t._share_version(), version_of(t), t._payload) for t in kept]
+    node.results = [(cell := t._share_version(), cell.copy(), t._payload) for t in kept]
     node.given = given
     node.met = node.reads = []
     node.s_inputs = tuple(tensors)

@@ -153,6 +153,7 @@ class State:
     ----------
     key: Everything but the values; equal keys mean equal states up to the values.
     values: The values of the slots.
+    memory: The value that the memory of each slot began with, or None.
     tensors: The tensors in the slots that have a history, by the place of their slot.
     edges: Their histories at that time.
     mark: A sequence number between the nodes recorded before and after.
@@ -163,8 +164,8 @@ class State:
     """
 
     __slots__ = (
-        *("edges", "frames", "hidden", "holders", "key", "mark", "names", "sources", "tensors"),
-        "values",
+        *("edges", "frames", "hidden", "holders", "key", "mark", "memory", "names", "sources"),
+        *("tensors", "values"),
     )
 
     def __init__(
@@ -179,6 +180,7 @@ class State:
     ) -> None:
         self.key = key
         self.values = reader.values
+        self.memory = [*map(_memory_of, reader.holders)]
         self.tensors = reader.tensors
         self.edges = {place: tensor._edge for place, tensor in self.tensors.items()}
         self.mark = mark
@@ -186,6 +188,12 @@ class State:
         self.frames = frames
         self.hidden, self.sources = hidden, sources
         self.names = names
+
+    def shared(self) -> dict[Value, Value]:
+        """Return the first of the slots that lie in the same memory, for each of these."""
+        first: dict[Value, Value] = {}
+        pairs = zip(self.values, self.memory, strict=True)
+        return {v: first.setdefault(memory, v) for v, memory in pairs if memory is not None}
 
     def let_go(self) -> None:
         """Drop all references to the objects and frames of the function."""
@@ -337,7 +345,7 @@ class Path:
         """Continue the path from a decision, when the trace has `count` items."""
         self._frames, self._hidden, self._sources = state.frames, state.hidden, state.sources
         self._last = state.key, outcome
-        self._before = [*state.values, *[_memory_of(holder) for holder in state.holders]]
+        self._before = [*state.values, *state.memory]
         self._begin = count
 
     def name(

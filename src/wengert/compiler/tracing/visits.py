@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.base import errors
 from wengert.compiler.ir.executable import START, WORD, Tape, padded
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.blocks import Block
@@ -40,6 +41,7 @@ class Visits:
         self.tape: Tape | None = None
         self._added: list[Visit] = []
         self._shared: list[tuple[Any, Any]] = []
+        self._apart: list[tuple[Any, bytes]] = []
 
     @property
     def last(self) -> Block:
@@ -99,24 +101,59 @@ class Visits:
         value: The value of the result at the end of the run.
         array: Its memory.
         """
-        found = False
-        after: int | None = None
-        visits = [(visit.block, 0) for visit in reversed(self._added)]
-        for block, start in visits if self.tape is None else self._backwards(self.tape):
-            value = value if after is None else block.after[after]
-            if value in block.saved() and value not in self.inputs:
+        found = apart = False
+        # by block and the places of the slots after it that show the memory
+        known: dict[Any, Any] = {}
+        at: tuple[int, ...] | None = None
+        added = [(visit.block, visit.saved) for visit in reversed(self._added)]
+        visits: Any = added if self.tape is None else self._backwards(self.tape)
+        for block, saved in visits:
+            if (block, at) not in known:
+                shown = [value] if at is None else [block.after[k] if k >= 0 else None for k in at]
+                known[block, at] = self._showing(block, shown)
+            read, at = known[block, at]
+            for k, one, is_whole in read:
                 found = True
-                if self.tape is not None:
+                if self.tape is None:
+                    apart |= not np.may_share_memory(saved[k], array)
+                elif is_whole:
                     values = pushed(block, self.inputs)
-                    at = start + sum(map(padded, values[: values.index(value)]))
-                    saved = np.ndarray(value.shape, value.dtype, self.tape.data, at)
-                    self._shared.append((saved, array))
-            if value not in (block.slots or ()):
+                    start = saved + sum(map(padded, values[: values.index(one)]))
+                    part = np.ndarray(one.shape, one.dtype, self.tape.data, start)
+                    self._shared.append((part, array))
+                else:
+                    apart = True
+            if len(at) == 1:
                 break
-            after = (block.slots or ()).index(value)
+        if apart:
+            # what is saved does not follow writes to the result
+            self._apart.append((array, array.tobytes()))
         return found
 
+    def _showing(self, block: Block, shown: Sequence[Value | None]) -> tuple[list[Any], Any]:
+        """Return what a block saves of the memory of values, and the slots before that show it.
+
+        The first of the values is the whole result, or None. So is the first of the slots, or -1.
+        """
+        (result, *_), whole, slots = shown, block.whole, block.slots or ()
+        memory = {whole.get(one, one) for one in shown if one is not None}
+
+        def shows(one: Value) -> bool:
+            return one not in self.inputs and whole.get(one, one) in memory
+
+        read = [(k, one, one is result) for k, one in enumerate(block.saved()) if shows(one)]
+        first = slots.index(result) if result in slots else -1
+        return read, (first, *[k for k, slot in enumerate(slots) if shows(slot)])
+
     def refresh(self) -> None:
-        """Read results again whose memory the program may have written to."""
+        """Read results again whose memory the program may have written to.
+
+        Raises
+        ------
+        RuntimeError: If that does not show what has been saved.
+        """
+        for array, content in self._apart:
+            if array.tobytes() != content:
+                raise errors.modified_unseen(array)
         for saved, array in self._shared:
             saved[...] = array
