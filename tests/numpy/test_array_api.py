@@ -215,3 +215,32 @@ def test_the_norm_along_no_axis_is_that_of_each_element(keepdims):
     assert found.tolist() == theirs.tolist()
     found.sum().backward()
     assert x.grad.tolist() == [[1.0, -1.0]]
+
+
+@pytest.mark.parametrize("order", [numpy.inf, -1, -2.5, 0, 3])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((0,), None), ((0, 3), 0), ((3, 0), (0, 1)), ((0, 3), 1)]
+)
+@pytest.mark.parametrize("name", ["norm", "vector_norm"])
+def test_norms_of_no_elements(name, shape, axis, order):
+    if name == "norm" and isinstance(axis, tuple):
+        axis = None if len(shape) == 1 else 1
+    x = np.ones(shape).requires_grad_()
+    for keep in (False, True):
+        found = getattr(np.linalg, name)(x, ord=order, axis=axis, keepdims=keep)
+        none = numpy.sum(x.detach().numpy(), axis=axis, keepdims=keep)
+        numpy.testing.assert_array_equal(found.detach(), none + (numpy.inf if order < 0 else 0))
+        found.sum().backward()
+    for smallest in (np, numpy):
+        with pytest.raises((RuntimeError, ValueError)):
+            smallest.linalg.norm(smallest.ones(0), -numpy.inf)
+
+
+def test_products_of_truths_are_truths():
+    x = np.asarray([[True, False], [True, True]])
+    for name in ("vecdot", "linalg.vecdot"):
+        ours, theirs = np, numpy
+        for part in name.split("."):
+            ours, theirs = getattr(ours, part), getattr(theirs, part)
+        found, expected = ours(x, x[0]), theirs(x.numpy(), x[0].numpy())
+        assert found.dtype == expected.dtype and found.tolist() == expected.tolist()

@@ -231,8 +231,9 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
         raise ValueError("Improper number of dimensions to norm.")
     axis = tuple(axis) if isinstance(axis, list) else axis
     if axis is None and ord is None:
-        axis = tuple(range(x.ndim))
-        return moments.vector_norm(x, 2, axis, keepdims)
+        return _vector_norm(x, keepdims=keepdims)
+    if not x._payload.size and (x.ndim == 1 if axis is None else hasattr(axis, "__index__")):
+        return _vector_norm(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
     return matrix_norms.norm(x, ord, axis, keepdims)
 
 
@@ -247,6 +248,9 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: An
     if axis == ():  # of each element: as a vector of one
         x, axis, keepdims = shape.unsqueeze(x, 0), 0, False
     axis = tuple(range(x.ndim)) if axis is None else axis
+    if not x._payload.size and not isinstance(ord, str) and ord > -np.inf:  # each power sums to 0
+        none = moments.vector_norm(x, 1, axis, keepdims)
+        return none if ord >= 0 else none + np.inf
     return moments.vector_norm(x, ord, axis, keepdims)
 
 

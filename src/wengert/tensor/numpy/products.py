@@ -74,7 +74,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
             "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
             f"(n),(n)->() (size {m} is different from {n})"
         )
-    return reduce.sum(pointwise.conj(x1) * x2, -1, dtype=None if kind.kind in "fcb" else kind)
+    return reduce.sum(pointwise.conj(x1) * x2, -1, dtype=None if kind.kind in "fc" else kind)
 
 
 @counterpart("matvec")
