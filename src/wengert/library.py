@@ -141,7 +141,7 @@ class CustomOpDef:
         self._function: Any = None
         self._declared = declared
         self._nests: bool | None = None
-        """Whether results are lists within a tuple; None before the first recorded call."""
+        """Whether results have lists in them, or are one; None before the first recorded call."""
         _KNOWN[name] = self
         space = getattr(operations, self._namespace, None)
         if space is None:
@@ -265,7 +265,7 @@ class CustomOpDef:
         def forward(*items: Any) -> Any:
             nonlocal rebuild
             result = self._alone(function, lists.nested(items), keywords)
-            parts = result if isinstance(result, tuple) else ()
+            parts = result if isinstance(result, tuple) else (result,)
             self._nests = any(isinstance(part, list | tuple) for part in parts)
             if not self._nests:
                 return result
@@ -273,7 +273,6 @@ class CustomOpDef:
             return tuple(leaves)
 
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx._gives_list = isinstance(output, list)
             if rules.get("setup_context") is not None:
                 more = {"keyword_only_inputs": keywords} if keywords else {}
                 rules["setup_context"](
@@ -287,7 +286,8 @@ class CustomOpDef:
                     "autograd formula was registered. Please use register_autograd to add one."
                 )
             ctx = lists.of(ctx)
-            made = rules["backward"](ctx, *([list(grads)] if ctx._gives_list else whole(grads)))
+            given = whole(grads)
+            made = rules["backward"](ctx, *(given if isinstance(given, tuple) else (given,)))
             made = made if isinstance(made, tuple) else (made,)
             needs = ctx.needs_input_grad[len(made) :]
             if len(made) >= required and not any(flatten(needs)[0]):

@@ -595,3 +595,15 @@ def test_zeros_for_marked_outputs_may_be_declined():
         Marked.apply(x, zeros)[0].sum().backward()
     assert seen[0].tolist() == [0, 0]
     assert seen[1] is None
+
+
+def test_a_list_of_outputs_is_a_value_without_history():
+    class Listed(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return [x * 2, x * 3]
+
+    made = Listed.apply(wg.ones(2, requires_grad=True))
+    assert isinstance(made, list)
+    assert [(out.requires_grad, out.grad_fn) for out in made] == [(False, None)] * 2
+    assert [out.tolist() for out in made] == [[2.0, 2.0], [3.0, 3.0]]

@@ -595,6 +595,24 @@ def test_prehooks_of_a_node_do_not_change_what_grad_returns_for_its_output(t):
     assert gy.item() == 3.0 and gx.item() == 1200.0
 
 
+@pytest.mark.parametrize("retained", [False, True])
+def test_hooks_do_not_change_what_grad_returns_for_a_tensor_on_the_way_to_another(t, retained):
+    x = leaf(t, 2.0)
+    y = x * x
+    y.register_hook(lambda g: g * 10)
+    if retained:
+        y.retain_grad()
+    assert [g.item() for g in t.autograd.grad(y * 3, [y, x])] == [3.0, 120.0]
+    assert not retained or y.grad.item() == 30.0
+
+
+def test_a_hook_that_writes_changes_what_grad_returns_on_the_way_too(t):
+    x = t.ones(2, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: g.mul_(10))
+    assert [g.tolist() for g in t.autograd.grad((y * 3).sum(), [y, x])] == [[30, 30], [60, 60]]
+
+
 def test_under_grad_hooks_run_only_on_the_way_to_the_inputs(t):
     x, w, log = leaf(t, 2.0), leaf(t, 3.0), []
     a = x * 2

@@ -30,7 +30,7 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
     """Attach the outputs of `forward` to the node, and save the tensors passed to ctx."""
     positions = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
     tensors = [args[i] for i in positions]
-    several = isinstance(output, tuple | list)
+    several = isinstance(output, tuple)
     outputs = list(output) if several else [output]
     _check_pure_view(node, tensors, outputs)
     _check_dirty_tensors(node, tensors, outputs, recorded)
@@ -45,7 +45,7 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
     node._given = node._dirty = ()
     if recorded:
         _save(node, made)
-    return (made if isinstance(output, list) else tuple(made)) if several else made[0]
+    return tuple(made) if several else made[0]
 
 
 def _check_pure_view(node: FunctionNode, tensors: list[Any], outputs: list[Any]) -> None:

@@ -196,10 +196,13 @@ class Watch:
             # it leads to no target; as in PyTorch, its hooks run only if it is the single output
             return None
         ext = node._ext
+        came = g
         if ext is not None and (ext.tensor_hooks or ext.retained):
             g = self._arrived(node, ext, g)
         if asked:
-            for i, part in enumerate(g if node.several else (g,)):
+            # as in PyTorch: what tensor hooks return counts only where the walk ends at the node
+            final = g if edges is None else came
+            for i, part in enumerate(final if node.several else (final,)):
                 if part is not None:
                     self.captured[node, i] = arrived(part)
         if edges is None:
