@@ -10,29 +10,12 @@ from __future__ import annotations
 
 import argparse
 import ast
-import textwrap
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 OPERATIONS = Path(__file__).parents[1] / "src" / "wengert" / "ops"
-INDEX = OPERATIONS / "exports.py"
-HEADING = '''"""Layer 5 · ops: the lazy exports: which names each module has for which surface.
-
-See NOTE [lazy exports]. Written by stubs/exports.py.
-"""
-
-from __future__ import annotations
-
-'''
-ENDING = '''
-EXPORTS: dict[str, dict[str, str]] = {}
-"""The module of each name, within `wengert.ops`, by surface."""
-for _surfaces, _modules in _NAMES.items():
-    _found = {name: module for module, names in _modules.items() for name in names.split()}
-    for _surface in _surfaces:
-        EXPORTS.setdefault(_surface, {}).update(_found)
-'''
+INDEX = OPERATIONS / "exports.txt"
 
 
 def marks(module: Path) -> Iterator[tuple[str, str]]:
@@ -51,7 +34,7 @@ def marks(module: Path) -> Iterator[tuple[str, str]]:
 
 
 def index() -> str:
-    """The text of the index."""
+    """The text of the index: in each line surfaces, a module, and names of it that they have."""
     surfaces: dict[tuple[str, str], list[str]] = defaultdict(list)
     homes: dict[tuple[str, str], str] = {}
     for module in sorted(OPERATIONS.glob("*.py")):
@@ -63,22 +46,12 @@ def index() -> str:
     found: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for (stem, name), several in surfaces.items():
         found[tuple(sorted(several))][stem].append(name)
-    lines = ["_NAMES = {"]
-    for several, modules in sorted(found.items()):
-        words = ", ".join(f'"{surface}"' for surface in several)
-        lines.append(f"    ({words}{',' * (len(several) == 1)}): {{")
-        for stem, names in modules.items():
-            text = " ".join(sorted(names))
-            words = [text] if len(text) <= 86 else textwrap.wrap(text, 84)
-            whole = f'        "{stem}": "{words[0]}",'
-            if len(words) == 1 and len(whole) <= 100:
-                lines.append(whole)
-                continue
-            lines.append(f'        "{stem}": (')
-            lines += [f'            "{part} "' for part in words[:-1]]
-            lines += [f'            "{words[-1]}"', "        ),"]
-        lines.append("    },")
-    return HEADING + "\n".join([*lines, "}", ""]) + ENDING
+    lines = [
+        f"{', '.join(several)} | {stem} | {' '.join(sorted(names))}"
+        for several, modules in sorted(found.items())
+        for stem, names in modules.items()
+    ]
+    return "\n".join([*lines, ""])
 
 
 def main() -> int:

@@ -19,8 +19,6 @@ from wengert.prims import facet
 from wengert.prims.whole import TABLE
 
 PACKAGE = Path(__file__).parents[2] / "src" / "wengert"
-WRITTEN = PACKAGE / "ops" / "exports.py"
-"""By a command, from what stands at the functions."""
 OTHERS = (
     *(PACKAGE / "base" / "places.py", PACKAGE / "base" / "refused.py"),
     PACKAGE / "tensor" / "numpy" / "boundary.py",
@@ -75,7 +73,7 @@ def test_no_table_goes_by_names_of_operations():
         f"{path.relative_to(PACKAGE)}:{line}"
         for path in sorted(PACKAGE.glob("*/**/*.py"))
         if path.relative_to(PACKAGE).parts[0] not in ("prims", "compat")
-        if path not in (WRITTEN, *OTHERS)
+        if path not in OTHERS
         for line in tables(path)
     ]
     assert not places, "\n".join(places)

@@ -2,9 +2,9 @@
 
 NOTE [lazy exports]
 `export` marks a function with the names of the surfaces that it belongs to. From these marks
-``stubs/generate.py`` writes `wengert.ops.exports`, the module of every name, so that the package,
-``nn.functional`` and the class of tensors import a module when one of its functions is first used.
-No other list of names exists.
+``stubs/exports.py`` writes the index that `wengert.ops.exports` reads: the module of every name. So
+the package, ``nn.functional`` and the class of tensors import a module when one of its functions is
+first used. No other list of names exists.
 """
 
 from __future__ import annotations
