@@ -59,7 +59,7 @@ def check_result(node: Any) -> Any:
 
 def sites_of(node: Any, cell: Any) -> tuple[str, str]:
     """Return the lines that recorded `node` and that last wrote to the memory, if noted."""
-    return line_of(node), shown((list(cell[2]), None)) if len(cell) > 2 else ""
+    return line_of(node), shown((list(cell[2]), None)) if len(cell) > 2 and cell[2] else ""
 
 
 def _position(node: Node, name: str) -> int:
