@@ -179,7 +179,7 @@ class _Watched(list[Any]):
 
 def _watch(cell: Any, views: list[Any]) -> None:
     if len(cell) < 4:
-        cell[2:] = (*cell[2:], None)[:1] + (_Watched(),)
+        cell[2:] = cell[2] if len(cell) > 2 else None, _Watched()
     for known in cell[3]:
         if known is views:
             return
@@ -190,9 +190,13 @@ def invalidate_views(cell: Any) -> None:
     """After a write that was counted in `cell`, invalidate the views that cannot follow it."""
     for reference in chained.from_iterable(cell[3]):
         view = reference()
-        if view is not None and view._vc is cell and view._edge is not None:
-            if view._ext.no_write is not None:
-                _follow(view, None)
+        if (
+            view is not None
+            and view._vc is cell
+            and view._edge is not None
+            and view._ext.no_write is not None
+        ):
+            _follow(view, None)
 
 
 def _prune(views: list[Any]) -> None:
