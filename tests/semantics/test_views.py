@@ -1,5 +1,7 @@
 """Test views: memory shared with their base, and writes through each of them."""
 
+import pickle
+
 import pytest
 
 VIEWS = {
@@ -705,3 +707,59 @@ def test_a_cast_that_discards_imaginary_parts_warns(t):
     finally:
         t.set_warn_always(before)
     assert {str(one.message)[:40] for one in seen} == {"Casting complex values to real discards "}
+
+
+# -- writes through a detached tensor --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [lambda b: b.split(2), lambda b: b.chunk(2), lambda b: b.unbind()])
+@pytest.mark.parametrize("late", [False, True], ids=["detached before", "detached after"])
+@pytest.mark.parametrize("part", [False, True], ids=["whole", "part"])
+def test_a_write_through_a_detached_tensor_invalidates_views_of_several(t, make, late, part):
+    base = t.ones(4, 2, requires_grad=True) * 1
+    before = base.detach()
+    views = make(base)
+    detached = base.detach() if late else before
+    (detached[:1] if part else detached).mul_(2)
+    assert views[0].detach().reshape(-1)[0].item() == 2
+    with pytest.raises(RuntimeError, match=r"Output 1 of \w+ is a view and its base or another"):
+        views[1] * 2
+
+
+def test_a_write_through_a_detached_view_invalidates_the_view_itself(t):
+    base = t.ones(4, requires_grad=True) * 1
+    first, second = base.split(2)
+    second.detach().mul_(2)
+    for index, view in enumerate((first, second)):
+        with pytest.raises(RuntimeError, match=f"Output {index} of Split is a view and its base"):
+            view.sum()
+    with t.no_grad():
+        assert (first.sum().item(), second.sum().item()) == (2, 4)
+
+
+def test_a_write_through_a_detached_tensor_invalidates_views_made_without_recording(t):
+    leaf = t.ones(4, requires_grad=True)
+    with t.no_grad():
+        view = leaf[:2]
+    leaf.detach().mul_(2)
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and its base or"):
+        view * 2
+
+
+def test_views_of_several_that_need_no_gradient_follow_writes_through_detached_tensors(t):
+    base = t.ones(4)
+    first, _ = base.split(2)
+    base.detach().mul_(2)
+    assert (first * 2).tolist() == [4, 4]
+
+
+def test_a_tensor_with_views_of_several_pickles_after_a_write(t):
+    base = t.ones(4, requires_grad=True)
+    with t.no_grad():
+        views = base.split(2)
+        base.mul_(2)
+    again = pickle.loads(pickle.dumps(base))
+    assert again.tolist() == [2, 2, 2, 2]
+    base.detach().mul_(2)
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and its base or"):
+        views[0] * 2

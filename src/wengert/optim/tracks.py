@@ -18,6 +18,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.optim.blocks import Plan
 from wengert.tape.base import TensorBase
+from wengert.tape.inplace import count
 from wengert.tape.sites import place
 from wengert.tape.views import refresh_views
 
@@ -159,9 +160,9 @@ class Track:
                     tensor._payload[...] = value
                 else:
                     tensor._payload = value
-                _note_write(tensor, where)
+                count(tensor._share_version(), "step", where)
         for tensor in self._written:
-            _note_write(tensor, where)
+            count(tensor._share_version(), "step", where)
         for param, _, _, _ in self._entries:
             ext = param._ext
             if ext.views is not None or ext.base is not None:
@@ -169,16 +170,6 @@ class Track:
         if True in self._firsts:
             # they are no longer new, and may have other coefficients
             self._states = None
-
-
-def _note_write(tensor: Any, where: Any) -> None:
-    """Record a write to a tensor, like `wengert.tape.inplace.bump`."""
-    vc = tensor._vc
-    if vc is None:
-        tensor._vc = [1, "step", where]
-    else:
-        vc[0] += 1
-        vc[1:] = "step", where
 
 
 def check_kept(param: Any, state: dict[str, Any], names: Sequence[str]) -> None:

@@ -31,7 +31,15 @@ from wengert.tape.saving import keeps_aside
 from wengert.tape.sites import OURS, mark, place
 from wengert.tape.specialise import node_factory
 from wengert.tape.versions import InferenceCell
-from wengert.tape.views import Chain, invalidate_elsewhere, move_edge, push, refresh_views, replayed
+from wengert.tape.views import (
+    Chain,
+    invalidate_elsewhere,
+    invalidate_views,
+    move_edge,
+    push,
+    refresh_views,
+    replayed,
+)
 from wengert.tape.write_checks import (
     check_cast,
     check_sources,
@@ -247,7 +255,9 @@ def written(tensor: Any, name: str) -> None:
         tensor._vc = [1, name, (frame.f_code, frame.f_lasti)]
     else:
         cell[0] += 1
-        cell[1:] = name, (frame.f_code, frame.f_lasti)
+        cell[1:3] = name, (frame.f_code, frame.f_lasti)
+        if len(cell) > 3:
+            invalidate_views(cell)
     if tensor._ext is not None:
         refresh_views(tensor, None)
 
@@ -386,12 +396,14 @@ def bump(tensor: Any, name: str) -> None:
     count(tensor._share_version(), name)
 
 
-def count(vc: Any, name: str) -> None:
-    """Count a write by the operation `name` in a version cell."""
+def count(vc: Any, name: str, where: Any = None) -> None:
+    """Count a write by the operation `name`, on the line `where` if given, in a version cell."""
     if vc.__class__ is InferenceCell:
         return
     vc[0] += 1
-    vc[1:] = name, place()
+    vc[1:3] = name, place() if where is None else where
+    if len(vc) > 3:
+        invalidate_views(vc)
 
 
 def set_history(tensor: Any, node: Any, saves_result: bool) -> None:

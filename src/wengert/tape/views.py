@@ -13,6 +13,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from contextvars import ContextVar
+from itertools import chain as chained
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from wengert.base import errors
@@ -93,17 +94,22 @@ def attach_view(
         if recording and source._edge.__class__ is Invalidated:
             raise RuntimeError(source._edge.message)
     ext.base = base
+    views = known.views
+    if views is None:
+        views = known.views = []
     if not recording:
         ext.no_write = MADE_UNRECORDED
         # a view of an inference tensor requires no gradient
         if base._edge is not None and vc.__class__ is not InferenceCell:
             out._edge = Unrecorded(base=base)
             mark(out._edge)
+            _watch(vc, views)
     elif index is not None:
         ext.no_write = ONE_OF_SEVERAL
-    views = known.views
-    if views is None:
-        known.views = [_reference(out)]
+        if base._edge is not None:
+            _watch(vc, views)
+    if not views:
+        views.append(_reference(out))
     else:
         count = len(views)
         if count > 8 and not count & (count - 1):
@@ -142,6 +148,8 @@ def attach_views(
         known = len(views)
         if known > 8 and (known - 1).bit_length() != (known + len(results) - 1).bit_length():
             _prune(views)
+    if source._edge is not None:
+        _watch(vc, views)
     outs, kind, edge = [], PORTS.tensor, None
     for index, result in enumerate(results):
         # bypass functions of Python, which would take a third of the time
@@ -157,6 +165,38 @@ def attach_views(
         views.append(_reference(out))
         outs.append(out)
     return tuple(outs)
+
+
+class _Watched(list[Any]):
+    """Lists of references to views that cannot follow a write, noted in their version cell.
+
+    A detached tensor shares only the cell with the base of the views. Copies have no such views.
+    """
+
+    def __reduce__(self) -> Any:
+        return _Watched, ()
+
+
+def _watch(cell: Any, views: list[Any]) -> None:
+    if len(cell) < 4:
+        cell[2:] = cell[2] if len(cell) > 2 else None, _Watched()
+    for known in cell[3]:
+        if known is views:
+            return
+    cell[3].append(views)
+
+
+def invalidate_views(cell: Any) -> None:
+    """After a write that was counted in `cell`, invalidate the views that cannot follow it."""
+    for reference in chained.from_iterable(cell[3]):
+        view = reference()
+        if (
+            view is not None
+            and view._vc is cell
+            and view._edge is not None
+            and view._ext.no_write is not None
+        ):
+            _follow(view, None)
 
 
 def _prune(views: list[Any]) -> None:

@@ -288,7 +288,7 @@ def rebuild(
 
 def _placeless(cell: list[Any]) -> list[Any]:
     """Return a version cell without the line of the last write, since code does not pickle."""
-    del cell[2:]
+    cell[2:3] = [None] * len(cell[2:3])
     return cell
 
 
