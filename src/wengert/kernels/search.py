@@ -102,14 +102,15 @@ def histc(self: Any, bins: int, low: float, high: float) -> Any:
     If these are equal, they are the least and the greatest element; a range of 0 becomes one of 2.
     """
     wide = self if self.dtype.itemsize > 2 else self.astype(np.float32)
+    flat, number = wide.reshape(-1), wide.dtype.type
     if low == high and self.size:
-        low, high = float(self.min()), float(self.max())
+        low, high = float(flat.min()), float(flat.max())
         check_range(low, high)
+    else:
+        flat = flat[(flat >= number(low)) & (flat <= number(high))]
     if low == high:
         low, high = low - 1, high + 1
-    flat, number = wide.reshape(-1), wide.dtype.type
     first, last = number(low), number(high)
-    flat = flat[(flat >= first) & (flat <= last)]
     found = ((flat - first) * number(bins) / (last - first)).astype(np.int64)
     np.minimum(found, bins - 1, out=found)
     return np.bincount(found, minlength=bins).astype(self.dtype)

@@ -222,23 +222,25 @@ def isin(
     tensor([ True, False,  True])
     """
     given = (elements, test_elements)
-    numbers = [value for value in given if is_number(value)]
-    if len(numbers) == 2:
+    plain = [is_number(value) for value in given]
+    if all(plain):
         raise TypeError(
             "isin() received an invalid combination of arguments - got two numbers, but expected a "
             "Tensor for at least one of them"
         )
-    tensors = [operand(value, "isin", "elements") for value in given if not is_number(value)]
-    kind = promote([tensor._payload for tensor in tensors], numbers)
+    pairs = list(zip(given, plain, strict=True))
+    tensors = [operand(value, "isin", "elements") for value, bare in pairs if not bare]
+    kind = promote(
+        [tensor._payload for tensor in tensors], [value for value, bare in pairs if bare]
+    )
     if kind.kind in "bc":
         raise RuntimeError(
             "Unsupported input type encountered for isin(): "
             f"{long_name(from_numpy_dtype(kind))}. Compare with == instead."
         )
-    sought, among = (
-        new_tensor(np.asarray(value, kind)) if is_number(value) else cast(operand(value, ""), kind)
-        for value in given
-    )
+    sought, among = [
+        new_tensor(np.asarray(value, kind)) if bare else cast(value, kind) for value, bare in pairs
+    ]
     return into(out, T.isin(sought, among, invert=flag(invert, "invert")), "isin")
 
 

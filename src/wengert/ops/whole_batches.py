@@ -25,6 +25,8 @@ def holds(condition: Any) -> bool:
     payload = condition._payload
     while isinstance(payload, Batched):
         payload = payload.value
+    if payload.__class__ is np.ndarray:
+        return bool(np.logical_and.reduce(payload, axis=None))
     return bool(T.all(new_tensor(payload), dim=tuple(range(payload.ndim)), keepdim=False))
 
 
