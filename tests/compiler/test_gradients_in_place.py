@@ -88,3 +88,84 @@ def test_gradients_are_what_they_are_uncompiled(function, backend):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert story(compiled, columns) == story(function, columns)
+
+
+class _Square(wg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.kept = x.detach()
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * ctx.kept * g
+
+
+def _on_one_path_alone(x, c, d, write):
+    a = x * 1
+    y = a * a if c > 0 else a * 3
+    turn = wg.zeros(())
+    while turn < 3:
+        y = y * 1.1
+        turn = turn + 1
+    if d > 0:
+        write(a)
+    return y.sum() + a.sum()
+
+
+def _after_the_last_turn(x, c, d, write):
+    a, b, turn = x, x, wg.zeros(())
+    while turn < c + 3:
+        a = a.tanh()
+        b = a.data
+        turn = turn + 1
+    write(b)
+    return a.sum()
+
+
+def _of_what_a_function_keeps(x, c, d, write):
+    a, b, turn = x, x, wg.zeros(())
+    while turn < d + 3:
+        b = a * 1
+        a = _Square.apply(b)
+        turn = turn + 1
+    write(b)
+    return a.sum()
+
+
+def _before_the_next_turn(x, c, d, write):
+    a, kept, turn = x, x * 2, wg.zeros(())
+    while turn < c + d + 2:
+        write(kept)
+        a = a * kept
+        turn = turn + 1
+    return a.sum()
+
+
+def _in_silence(a):
+    with wg.no_grad():
+        a.mul_(2)
+
+
+def _unseen(a):
+    a.data.mul_(2)
+
+
+@pytest.mark.parametrize("write", [_in_silence, _unseen], ids=lambda f: f.__name__[1:])
+@pytest.mark.parametrize(
+    "function",
+    [_on_one_path_alone, _after_the_last_turn, _of_what_a_function_keeps, _before_the_next_turn],
+    ids=lambda f: f.__name__[1:],
+)
+def test_blocks_that_write_to_what_others_have_saved_are_no_graph(function, write):
+    def seen(f, c, d):
+        x = wg.tensor([0.5, 0.2], dtype=wg.float64, requires_grad=True)
+        try:
+            f(x, wg.tensor(c), wg.tensor(d), write).backward()
+        except RuntimeError as error:
+            return str(error)[:40]
+        return x.grad.numpy().round(9).tolist()
+
+    f = wg.compile(function, backend="numpy", options={"measure": False})
+    for c, d in [(1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, 1.0)]:
+        assert seen(f, c, d) == seen(function, c, d)

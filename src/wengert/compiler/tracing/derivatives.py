@@ -50,12 +50,14 @@ class Derivative(NamedTuple):
         the slots before it and of the inputs; of each, those that have a history.
     taken, given: The places of these slots: after the block, and before it.
     sources: The places in the environment of the inputs whose gradients follow those of the slots.
+    written: The places of the slots before it whose memory the block writes to; ``~i`` for input i.
     """
 
     backward: Backward
     taken: tuple[int, ...] = ()
     given: tuple[int, ...] = ()
     sources: tuple[int, ...] = ()
+    written: tuple[int, ...] = ()
 
     def renamed(self, known: dict[Value, Value]) -> Derivative:
         """Return this derivative with its values renamed."""
@@ -84,7 +86,15 @@ def derived(
             starts = dict(before.state.tensors) if before else {}
             newest = float("-inf") if guard is None else guard.state.mark
             span = Between(newest, trace.start if before is None else before.state.mark)
-            found[key] = _block_derived(trace, ends, starts, places, tensors, span, views)
+            made = _block_derived(trace, ends, starts, places, tensors, span, views)
+            written = trace.written if guard is None else guard.state.written
+            lies = [] if before is None else before.state.memory
+            found[key] = made._replace(
+                written=(
+                    *[k for k, memory in enumerate(lies) if memory in written],
+                    *[~i for i, symbol in enumerate(trace.given) if symbol.memory.first in written],
+                )
+            )
         visited.append(found[key])
     return visited
 
@@ -188,7 +198,7 @@ class Pullback:
         after: dict[int, Any] = {}
         for n, visit in enumerate(reversed(visits)):
             block = visit.block
-            backward, taken, given, sources = block.derivative
+            backward, taken, given, sources, _ = block.derivative
             if n == 0:
                 pairs = zip(taken, cotangents, strict=True)
                 after = {k: g for k, g in pairs if g is not None}

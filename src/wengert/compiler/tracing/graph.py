@@ -119,7 +119,31 @@ class Graph:
             # the histories of values on the stack are not followed from block to block
             return False
         missing = self._all if not self._blocks else self._all[-1:]
-        return all(self._joined(*trace) for trace in missing)
+        return all(self._joined(*trace) for trace in missing) and not self._overwrites()
+
+    def _overwrites(self) -> bool:
+        """Return whether a block may write to memory that the tape has saved before it.
+
+        The tape would notice that, or read what was written; a backward pass by blocks does not.
+        """
+        writing = any(block.derivative.written for block in self._blocks)
+        waiting = [(self._blocks[0], frozenset[int]())] if writing else []
+        known: dict[Block, frozenset[int]] = {}
+        while waiting:
+            block, saved = waiting.pop()
+            if block in known and saved <= known[block]:
+                continue
+            known[block] = saved = saved | known.get(block, frozenset())
+            if not saved.isdisjoint(block.derivative.written):
+                return True
+            slots, whole = block.slots or (), block.whole
+            shown = [*block.saved(), *[slots[k] for k in saved if k >= 0]]
+            memory = {whole.get(value, value) for value in shown}
+            after = {k for k, value in enumerate(block.after) if whole.get(value, value) in memory}
+            after |= {k for k in saved if k < 0}
+            after |= {~i for i, value in enumerate(self.inputs) if value in memory}
+            waiting += [(child, frozenset(after)) for child in block.children.values()]
+        return False
 
     def _joined(self, given: dict[Value, Value], blocks: Sequence[Block], exit: Any) -> bool:
         # a tree takes the values of its first trace as they are
@@ -167,9 +191,9 @@ class Graph:
         A trace whose results have no history sets nothing. Nor may a derivative read what the block
         does not know.
         """
-        if found is None or block.derivative[1:] == found[1:] or not any(found[1:]):
+        if found is None or block.derivative[1:4] == found[1:4] or not any(found[1:4]):
             return True
-        if any(block.derivative[1:]):
+        if any(block.derivative[1:4]):
             return False
         block.derivative, block.pull = found.renamed(known), None
         return block.is_closed(self.inputs)

@@ -58,7 +58,7 @@ class Reversal:
         for block in blocks:
             for child in block.children.values():
                 self._before[numbers[child]].append(numbers[block])
-        _, taken, _, _ = last.derivative
+        taken = last.derivative.taken
         pairs = zip(taken, last.derivative.backward.cotangents, present, strict=True)
         flowing = {k: Value(v.dtype, v.shape) for k, v, there in pairs if there}
         root = _State(numbers[last], tuple(flowing), ())
@@ -93,7 +93,7 @@ class Reversal:
 
     def _linked(self, state: _State, slots: Sequence[Value], makers: Any) -> LinkedBlock | None:
         block = self._blocks[state.number]
-        backward, taken, given, sources = block.derivative
+        backward, taken, given, sources, _ = block.derivative
         flowing = dict(zip(state.flowing, slots, strict=False))
         total = dict(zip(state.found, slots[len(flowing) :], strict=True))
         own = backward.restricted([k in flowing for k in taken])

@@ -153,7 +153,8 @@ class State:
     ----------
     key: Everything but the values; equal keys mean equal states up to the values.
     values: The values of the slots.
-    memory: The value that the memory of each slot began with, or None.
+    memory: The value that the memory of each slot began with.
+    written: Those of the memory that was written to since the decision before.
     tensors: The tensors in the slots that have a history, by the place of their slot.
     edges: Their histories at that time.
     mark: A sequence number between the nodes recorded before and after.
@@ -165,7 +166,7 @@ class State:
 
     __slots__ = (
         *("edges", "frames", "hidden", "holders", "key", "mark", "memory", "names", "sources"),
-        *("tensors", "values"),
+        *("tensors", "values", "written"),
     )
 
     def __init__(
@@ -180,7 +181,11 @@ class State:
     ) -> None:
         self.key = key
         self.values = reader.values
-        self.memory = [*map(_memory_of, reader.holders)]
+        holders = [reader.outside.get(k, holder) for k, holder in enumerate(reader.holders)]
+        # a symbol gets its storage when one is asked for, and that begins with its value
+        pairs = zip(holders, reader.values, strict=True)
+        self.memory = [_memory_of(holder) or value for holder, value in pairs]
+        self.written: set[Value] = set()
         self.tensors = reader.tensors
         self.edges = {place: tensor._edge for place, tensor in self.tensors.items()}
         self.mark = mark
@@ -193,7 +198,7 @@ class State:
         """Return the first of the slots that lie in the same memory, for each of these."""
         first: dict[Value, Value] = {}
         pairs = zip(self.values, self.memory, strict=True)
-        return {v: first.setdefault(memory, v) for v, memory in pairs if memory is not None}
+        return {value: first.setdefault(memory, value) for value, memory in pairs}
 
     def let_go(self) -> None:
         """Drop all references to the objects and frames of the function."""
@@ -345,7 +350,7 @@ class Path:
         """Continue the path from a decision, when the trace has `count` items."""
         self._frames, self._hidden, self._sources = state.frames, state.hidden, state.sources
         self._last = state.key, outcome
-        self._before = [*state.values, *state.memory]
+        self._before = [*state.values, *[_memory_of(holder) for holder in state.holders]]
         self._begin = count
 
     def name(
@@ -442,6 +447,7 @@ class _Reader:
         self.holders: list[Any] = []
         self.tensors: dict[int, Any] = {}
         self.containers: list[Any] = []
+        self.outside: dict[int, Sym] = {}
         self._seen: dict[int, int] = {}
         pairs = zip(trace.reached, trace.versions, strict=True)
         self._before = {id(tensor._vc): count for tensor, count in pairs if tensor._vc is not None}
@@ -542,7 +548,7 @@ class _Reader:
         for symbol in self.trace.given:
             writes = symbol.storage.writes
             if writes:
-                self._slot(symbol.storage.value, None)
+                self.outside[self._slot(symbol.storage.value, None)] = symbol
             yield bool(writes)
         for tensor in self.trace.reached:
             yield tensor._ext is not None and tensor._ext.grad is not None, self._counted(tensor)

@@ -81,6 +81,7 @@ class Trace:
     start: A sequence number between the earlier nodes and those that this run records.
     known: The symbols of the arrays that each run supplies, by identity.
     before: The content of these arrays before they were written to.
+    written: The values that the memory began with that was written to since the last decision.
     where: The line of the user's program for new steps, where it is already known.
     walked_back
         Whether a backward pass went past a decision, to nodes recorded before it.
@@ -125,6 +126,7 @@ class Trace:
         self.arrays: dict[Value, Any] = {}
         self.known: dict[int, Sym] = {}
         self.before: dict[Value, Any] = {}
+        self.written: set[Value] = set()
         self.where: tuple[str, int] | None = None
         self.walked_back = self.counts = False
         self.turns, self.path = Iterations(), Path()
@@ -419,6 +421,7 @@ class Trace:
             self._mark = self._mark if state is None else state.mark
         outcome = self.turns.outcome(self, kind, symbol, state)
         if state is not None:
+            state.written, self.written = self.written, set()
             self.path.decided(state, key_of(outcome), len(self.items))
             state.let_go()
         self.items.append(Guard(kind, symbol.value, outcome, self.here(), state))

@@ -34,6 +34,7 @@ def write(trace: Any, target: Sym, result: Any) -> None:
     if names is not None and storage.first in names:
         names.is_written = True
     whole = storage.whole
+    trace.written.add((whole or storage).first)
     if whole is None:
         storage.value = _placed(trace, storage.value, target.chain, value)
         storage.writes += 1
