@@ -16,9 +16,14 @@ NOTE [edges]
 * an `OutputEdge`: the tensor is one of the node's several outputs.
 
 NOTE [versions]
-`TensorBase._vc` is the version cell ``[count, name of the last writer]``, shared by all tensors
-over one memory. It is None until something writes to the memory or shares it: while it is None,
-nothing can have changed since the tensor was made, and a saved tensor needs no check.
+`TensorBase._vc` is the version cell, shared by all tensors over one memory. It is None until
+something writes to the memory or shares it: while it is None, nothing can have changed since the
+tensor was made, and a saved tensor needs no check. Its entries are
+
+* the number of writes, and the name of the last writer;
+* if there are more: the line of the last write, or None;
+* the number of assignments to ``.data``;
+* the lists of views that cannot follow a write (see `wengert.tape.views`).
 """
 
 from __future__ import annotations

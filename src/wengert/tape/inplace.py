@@ -256,7 +256,7 @@ def written(tensor: Any, name: str) -> None:
     else:
         cell[0] += 1
         cell[1:3] = name, (frame.f_code, frame.f_lasti)
-        if len(cell) > 3:
+        if len(cell) > 4:
             invalidate_views(cell)
     if tensor._ext is not None:
         refresh_views(tensor, None)
@@ -402,7 +402,7 @@ def count(vc: Any, name: str, where: Any = None) -> None:
         return
     vc[0] += 1
     vc[1:3] = name, place() if where is None else where
-    if len(vc) > 3:
+    if len(vc) > 4:
         invalidate_views(vc)
 
 

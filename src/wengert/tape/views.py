@@ -178,17 +178,17 @@ class _Watched(list[Any]):
 
 
 def _watch(cell: Any, views: list[Any]) -> None:
-    if len(cell) < 4:
-        cell[2:] = cell[2] if len(cell) > 2 else None, _Watched()
-    for known in cell[3]:
+    if len(cell) < 5:
+        cell += [None, 0, _Watched()][len(cell) - 2 :]
+    for known in cell[4]:
         if known is views:
             return
-    cell[3].append(views)
+    cell[4].append(views)
 
 
 def invalidate_views(cell: Any) -> None:
     """After a write that was counted in `cell`, invalidate the views that cannot follow it."""
-    for reference in chained.from_iterable(cell[3]):
+    for reference in chained.from_iterable(cell[4]):
         view = reference()
         if (
             view is not None

@@ -512,7 +512,8 @@ class Tensor(
         cell = self._vc
         if cell.__class__ is list:
             # counted for compiled calls, whose tape does not hold the tensor
-            cell[2:] = [*(cell[2:3] or [None]), sum(cell[3:], 1)]
+            cell += [None, 0][len(cell) - 2 :]
+            cell[3] += 1
 
     @property
     def _version(self) -> int:
