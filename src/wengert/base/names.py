@@ -28,3 +28,11 @@ def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> lis
     names = [name for name, value in namespace.items() if getattr(value, "__module__", "") == home]
     chosen = {name for name in names if not name.startswith("_")}
     return sorted(chosen - {*without.split()} | {*more.split()})
+
+
+def imported(namespace: dict[str, Any], more: str = "") -> list[str]:
+    """Return the public names that a package has imported from its modules, and `more`."""
+    home = f"{namespace['__name__']}."
+    homes = {name: str(getattr(value, "__module__", "")) for name, value in namespace.items()}
+    found = {name for name, own in homes.items() if own.startswith(home) and name[0] != "_"}
+    return sorted(found | {*more.split()})

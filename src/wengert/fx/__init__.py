@@ -7,7 +7,7 @@ this: it is for programs that read and rewrite others.
 """
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.names import shows
+from wengert.base.names import imported, shows
 from wengert.fx._symbolic_trace import Tracer as Tracer
 from wengert.fx._symbolic_trace import symbolic_trace as symbolic_trace
 from wengert.fx._symbolic_trace import wrap as wrap
@@ -21,19 +21,6 @@ from wengert.fx.node import map_arg as map_arg
 from wengert.fx.proxy import Proxy as Proxy
 from wengert.fx.subgraph_rewriter import replace_pattern as replace_pattern
 
-__all__ = [
-    "Graph",
-    "GraphModule",
-    "Interpreter",
-    "Node",
-    "Proxy",
-    "Tracer",
-    "Transformer",
-    "has_side_effect",
-    "map_arg",
-    "replace_pattern",
-    "symbolic_trace",
-    "wrap",
-]
+__all__ = imported(globals())
 __getattr__ = elsewhere(__name__)
 __dir__ = shows(__all__)

@@ -13,8 +13,6 @@ from wengert.interp.batched import RULES, Call, Slot, aligned, spread
 from wengert.interp.batching import among_channels, from_channels, parts
 from wengert.prims import records
 
-__all__ = ["RULES"]
-
 Dims = tuple[int, ...]
 
 

@@ -15,8 +15,6 @@ from wengert.interp.batching import dims
 from wengert.prims import records
 from wengert.prims.table import TABLE
 
-__all__ = ["RULES"]
-
 
 def _rows(call: Call, ndim: int) -> Any:
     """Return the numbers of the batch elements, shaped for values of `ndim` dimensions."""

@@ -10,8 +10,6 @@ from wengert.interp.batched import RULES, Call, Slot, aligned, each, spread
 from wengert.interp.batching import among_channels, from_channels, leading
 from wengert.prims import records
 
-__all__ = ["RULES"]
-
 
 @RULES.of(records.mm)
 def _mm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:

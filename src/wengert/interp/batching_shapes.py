@@ -10,8 +10,6 @@ from wengert.interp.batched import RULES, Call, Slot, Within, each, spread
 from wengert.interp.batching import dims
 from wengert.prims import records
 
-__all__ = ["RULES"]
-
 
 @RULES.of(records.expand)
 def _expand(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:

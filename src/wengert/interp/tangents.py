@@ -8,8 +8,6 @@ from wengert.interp.dual import TANGENTS, WAYS, Pushforward, expanded, through_p
 from wengert.prims import records
 from wengert.prims.record import Primitive
 
-__all__ = ["TANGENTS"]
-
 
 def _sum(terms: list[Any]) -> Any:
     total = None

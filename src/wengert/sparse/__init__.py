@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.names import shows
+from wengert.base.names import imported, shows
 from wengert.ops.typed import TYPED as _TYPED
 from wengert.sparse.coloring import Coloring as Coloring
 from wengert.sparse.coloring import color as color
@@ -19,7 +19,7 @@ from wengert.sparse.creation import (
     check_sparse_tensor_invariants as check_sparse_tensor_invariants,
 )
 from wengert.sparse.creation import spdiags as spdiags
-from wengert.sparse.creation import typed
+from wengert.sparse.creation import typed as _typed
 from wengert.sparse.functions import hessian as hessian
 from wengert.sparse.functions import hessian_pattern as hessian_pattern
 from wengert.sparse.functions import jacobian as jacobian
@@ -36,31 +36,11 @@ from wengert.sparse.operations import sum as sum
 from wengert.sparse.tensors import CompressedTensor as CompressedTensor
 from wengert.sparse.tensors import SparseTensor as SparseTensor
 
-__all__ = [
-    "Coloring",
-    "CompressedTensor",
-    "SparseTensor",
-    "addmm",
-    "cat",
-    "check_sparse_tensor_invariants",
-    "color",
-    "hessian",
-    "hessian_pattern",
-    "jacobian",
-    "log_softmax",
-    "matmul",
-    "mm",
-    "pattern",
-    "softmax",
-    "solve",
-    "spdiags",
-    "stack",
-    "sum",
-]
+__all__ = imported(globals())
 __dir__ = shows(__all__)
 
 
 def __getattr__(name: str) -> Any:
     if name in _TYPED:
-        return typed(name)
+        return _typed(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

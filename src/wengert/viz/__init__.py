@@ -8,7 +8,7 @@ software. `make_dot` is torchviz's function, which needs Graphviz.
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from wengert.base.names import shows
+from wengert.base.names import imported, shows
 from wengert.viz.curve import curve as curve
 from wengert.viz.dependency import dependency_graph as dependency_graph
 from wengert.viz.draw import draw as draw
@@ -17,16 +17,7 @@ from wengert.viz.torchviz import make_dot as make_dot
 from wengert.viz.torchviz import make_dot_from_trace as make_dot_from_trace
 from wengert.viz.tree import tree as tree
 
-__all__ = [
-    "Drawing",
-    "curve",
-    "dependency_graph",
-    "draw",
-    "draw_program",
-    "make_dot",
-    "make_dot_from_trace",
-    "tree",
-]
+__all__ = imported(globals(), "draw_program")
 __dir__ = shows(__all__)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert.compat.tensorflow as tf
+from wengert.compat.tensorflow.wire import framed
 
 Feature, Example = tf.train.Feature, tf.train.Example
 
@@ -157,3 +158,16 @@ def test_tables(tmp_path):
     changing.insert(["a", "b"], [5, 6])
     changing.remove(["a"])
     assert [part.numpy().tolist() for part in changing.export()] == [[b"b"], [6]]
+
+
+@pytest.mark.parametrize("size", [0, 3, 4091, 4092, 4093, 5000, 70000])
+def test_records_have_the_checksum_of_their_bytes(size):
+    data = np.random.default_rng(size).integers(0, 256, size, np.uint8).tobytes()
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    masked = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    assert framed(data)[-4:] == masked.to_bytes(4, "little")

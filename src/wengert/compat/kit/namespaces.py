@@ -73,15 +73,6 @@ def closed(namespace: dict[str, Any], modules="", later="", root="") -> Callable
     return getattribute
 
 
-def offered(namespace: dict[str, Any], root: str, more="") -> list[str]:
-    """Return the public names that a module has imported from a package, and `more`: modules and
-    constants.
-    """
-    homes = {name: getattr(value, "__module__", "") for name, value in namespace.items()}
-    found = {name for name, home in homes.items() if str(home).startswith(root) and name[0] != "_"}
-    return sorted(found | {*more.split()})
-
-
 def functions_of(namespace: dict[str, Any], but="") -> dict[str, Any]:
     """Return the functions and classes that `defined` lists, by name, without the given ones."""
     return {name: namespace[name] for name in defined(namespace) if name not in but.split()}

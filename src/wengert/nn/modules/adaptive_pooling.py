@@ -6,16 +6,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from wengert.nn import functional as F
-from wengert.nn.modules.making import Sizes, WithOptions, repeated
+from wengert.nn.modules.making import OfOneInput, Sizes, repeated
 from wengert.nn.modules.module import Module
-from wengert.types import Tensor
 
 # -- adaptive windows -----------------------------------------------------------------------------
 
 
-class _AdaptivePoolNd(Module):
+class _AdaptivePoolNd(OfOneInput, Module):
     _shows = "output_size="
+    _options: tuple[str, ...] = ("output_size",)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -40,8 +39,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     tensor([[2., 1.]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool1d(input, self.output_size)
+    _function = "adaptive_avg_pool1d"
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
@@ -53,8 +51,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     tensor([[[1.5000, 2.5000, 3.5000]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool2d(input, self.output_size)
+    _function = "adaptive_avg_pool2d"
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
@@ -66,11 +63,12 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     tensor([[[[3.5000]]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool3d(input, self.output_size)
+    _function = "adaptive_avg_pool3d"
 
 
 class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
+    _options = ("output_size", "return_indices")
+
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size)
         self.return_indices = return_indices
@@ -91,8 +89,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     tensor([[3., 2.]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+    _function = "adaptive_max_pool1d"
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
@@ -104,8 +101,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     tensor([[[3., 4., 5.]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+    _function = "adaptive_max_pool2d"
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
@@ -117,14 +113,13 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     tensor([[[[7.]]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+    _function = "adaptive_max_pool3d"
 
 
 # -- random windows -------------------------------------------------------------------------------
 
 
-class _FractionalMaxPoolNd(WithOptions, Module):
+class _FractionalMaxPoolNd(OfOneInput, Module):
     _options = ("kernel_size", "output_size", "output_ratio", "return_indices", "_random_samples")
     _dims: ClassVar[int]
 
@@ -184,8 +179,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
     _dims = 2
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.fractional_max_pool2d(input, **self._given())
+    _function = "fractional_max_pool2d"
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
@@ -199,5 +193,4 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
     _dims = 3
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.fractional_max_pool3d(input, **self._given())
+    _function = "fractional_max_pool3d"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
+from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.parameter import Parameter
 from wengert.ops.create import empty
+from wengert.types import Tensor
 
 Sizes = int | tuple[int, ...]
 """One number for all dimensions, or one for each."""
@@ -20,6 +22,16 @@ class WithOptions:
 
     def _given(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._options}
+
+
+class OfOneInput(WithOptions):
+    """Such a layer, of one tensor, whose function is `_function`."""
+
+    _function: ClassVar[str]
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the function."""
+        return getattr(F, self._function)(input, **self._given())
 
 
 def new_parameter(shape: Any, device: Any, dtype: Any) -> Parameter:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from wengert.base.elsewhere import elsewhere
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
-from wengert.nn.modules.making import Sizes, WithOptions, repeated
+from wengert.nn.modules.making import OfOneInput, Sizes, repeated
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
@@ -20,7 +20,7 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 # -- maxima ---------------------------------------------------------------------------------------
 
 
-class _MaxPoolNd(WithOptions, Module):
+class _MaxPoolNd(OfOneInput, Module):
     _shows = "kernel_size= stride= padding= dilation= ceil_mode="
     _options = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices")
 
@@ -59,8 +59,7 @@ class MaxPool1d(_MaxPoolNd):
     tensor([[3., 2.]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.max_pool1d(input, **self._given())
+    _function = "max_pool1d"
 
 
 class MaxPool2d(_MaxPoolNd):
@@ -73,8 +72,7 @@ class MaxPool2d(_MaxPoolNd):
              [13., 15.]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.max_pool2d(input, **self._given())
+    _function = "max_pool2d"
 
 
 class MaxPool3d(_MaxPoolNd):
@@ -86,8 +84,7 @@ class MaxPool3d(_MaxPoolNd):
     tensor([[[[7.]]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.max_pool3d(input, **self._given())
+    _function = "max_pool3d"
 
 
 class _MaxUnpoolNd(Module):
@@ -154,7 +151,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
 # -- means ----------------------------------------------------------------------------------------
 
 
-class _AvgPoolNd(WithOptions, Module):
+class _AvgPoolNd(OfOneInput, Module):
     _shows = "kernel_size= stride= padding="
 
     _options: tuple[str, ...] = (
@@ -196,8 +193,7 @@ class AvgPool1d(_AvgPoolNd):
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool1d(input, **self._given())
+    _function = "avg_pool1d"
 
 
 class _AvgPoolWithDivisor(_AvgPoolNd):
@@ -235,8 +231,7 @@ class AvgPool2d(_AvgPoolWithDivisor):
              [10.5000, 12.5000]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(input, **self._given())
+    _function = "avg_pool2d"
 
 
 class AvgPool3d(_AvgPoolWithDivisor):
@@ -248,14 +243,13 @@ class AvgPool3d(_AvgPoolWithDivisor):
     tensor([[[[3.5000]]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool3d(input, **self._given())
+    _function = "avg_pool3d"
 
 
 # -- norms ----------------------------------------------------------------------------------------
 
 
-class _LPPoolNd(WithOptions, Module):
+class _LPPoolNd(OfOneInput, Module):
     _shows = "norm_type= kernel_size= stride= ceil_mode="
     _options = ("norm_type", "kernel_size", "stride", "ceil_mode")
 
@@ -288,8 +282,7 @@ class LPPool1d(_LPPoolNd):
     tensor([[ 5., 10.]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool1d(input, **self._given())
+    _function = "lp_pool1d"
 
 
 class LPPool2d(_LPPoolNd):
@@ -301,8 +294,7 @@ class LPPool2d(_LPPoolNd):
     torch.Size([1, 1, 2, 2])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool2d(input, **self._given())
+    _function = "lp_pool2d"
 
 
 class LPPool3d(_LPPoolNd):
@@ -314,5 +306,4 @@ class LPPool3d(_LPPoolNd):
     tensor([[[[[8.]]]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool3d(input, **self._given())
+    _function = "lp_pool3d"
