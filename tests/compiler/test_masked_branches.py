@@ -240,3 +240,45 @@ def test_second_derivatives_of_functions_that_call_each_other():
         assert slope.item() == 80 * 2**4
         slope.backward()
         assert x.grad.item() == 320 * 2**3
+
+
+def _beside_another_result(x, u):
+    return (x * 2).exp().clamp(min=0).sum(), x.sqrt().nan_to_num(0.2)
+
+
+def _below_a_choice_that_meets_none(x, u):
+    d = wg.where((x * u).isnan(), u, x * u)
+    return (d.sum() * x.clamp(min=0)).sum(), u
+
+
+def _in_a_loop(x, u):
+    a, c, turn = x.sqrt(), x, wg.zeros(())
+    while turn < 2:
+        a = a.relu()
+        c = a.xlogy(a)
+        a = a.xlogy(c.clamp(min=0))
+        turn = turn + 1
+    return (c[:2].sum() + c).sum(), a
+
+
+def _under_a_transform(x, u):
+    a = wg.func.jvp(lambda q: (q * u).sqrt(), (x * u,), (u,))[1]
+    return (u.relu() * a).sum(), (x * u).nan_to_num(0.2)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [_beside_another_result, _below_a_choice_that_meets_none, _in_a_loop, _under_a_transform],
+    ids=lambda f: f.__name__[1:],
+)
+def test_nan_is_hidden_only_where_a_mask_of_the_path_has_met_some(function):
+    f = wg.compile(function, backend="numpy", options={"measure": False})
+    for given in ([1.0, 0.0, np.nan], [-0.5, np.nan, np.nan], [0.3, 2.0, 1.0], [np.nan, 1.0, -0.5]):
+        found = []
+        for used in (function, f):
+            x = wg.tensor(given, dtype=wg.float64, requires_grad=True)
+            u = wg.tensor([0.3, 0.3, -0.5], dtype=wg.float64, requires_grad=True)
+            found.append(wg.autograd.grad(used(x, u)[0], (x, u), allow_unused=True))
+        for one, other in zip(*found, strict=True):
+            assert (one is None) == (other is None)
+            assert one is None or np.array_equal(one.numpy(), other.numpy(), equal_nan=True)

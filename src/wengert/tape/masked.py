@@ -36,8 +36,14 @@ MASKED: list[int] = []
 """The threads whose walks have met an operation that selects elements."""
 PARTS: list[int] = []
 """The threads whose next walks are parts of the walks around them."""
+LEFT: list[int] = []
+"""The threads whose compiled passes leave NaN to the tape."""
 HIDING: weakref.WeakSet[Any] = weakref.WeakSet()
 """Nodes of masks that may hide NaN."""
+
+
+class Hidden(Exception):
+    """Raised by a compiled pass that leaves NaN below masks to the tape."""
 
 
 class Undecided:
@@ -171,6 +177,18 @@ def search() -> None:
 def stop_search() -> None:
     """Make the walk of this thread stop searching until the next report."""
     _leave(INVALID)
+
+
+def search_state() -> list[list[int]]:
+    """Return what `return_to` takes to restore what the walk of this thread has met so far."""
+    return [threads for threads in (INVALID, MASKED) if get_ident() in threads]
+
+
+def return_to(state: list[list[int]]) -> None:
+    """Let the walk of this thread be at a state of before."""
+    _leave(INVALID, MASKED)
+    for threads in state:
+        threads.append(get_ident())
 
 
 def mark(hides: bool = False, indices: Any = ()) -> None:

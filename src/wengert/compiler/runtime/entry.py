@@ -169,14 +169,20 @@ class Call:
         saved: Any,
         inputs: list[Any],
         cotangents: Sequence[Any],
+        create_graph: bool = True,
     ) -> Any:
-        """Return differentiable gradients of `inputs`: the function runs again, recorded.
+        """Return gradients of `inputs`, differentiable ones: the function runs again, recorded.
 
         Outputs without a cotangent, which is None, lead to no gradient.
         """
         start = next_sequence()
         outputs = self.again(given, met, saved)
-        return pulled_back(outputs, inputs, cotangents, start)
+        return pulled_back(outputs, inputs, cotangents, start, create_graph)
+
+    @property
+    def masks(self) -> bool:
+        """Whether its backward pass meets masks, which may hide NaN."""
+        return self.backward is not None and self.backward.masks
 
     @property
     def places(self) -> Sequence[int]:
@@ -265,6 +271,10 @@ class GraphCall(Call):
     def places(self) -> Sequence[int]:
         """The indices in the environment of the tensors that require a gradient."""
         return self.entry.places
+
+    @property
+    def masks(self) -> bool:
+        return any(block.derivative.backward.masks for block in self._tree.blocks())
 
     def _is_as_before(self, found: Any, saved: Any) -> bool:
         visits = Visits()
@@ -585,9 +595,13 @@ def _taken(captured: Captured) -> tuple[list[Any], list[Any]]:
 
 
 def pulled_back(
-    outputs: list[Any], inputs: list[Any], cotangents: Sequence[Any], start: int
+    outputs: list[Any],
+    inputs: list[Any],
+    cotangents: Sequence[Any],
+    start: int,
+    create_graph: bool = True,
 ) -> Any:
-    """Return differentiable gradients of `inputs`, from cotangents some of which may be None.
+    """Return gradients of `inputs` from cotangents some of which may be None.
 
     The walk is limited to nodes recorded since the sequence number `start`.
     """
@@ -598,7 +612,7 @@ def pulled_back(
     ]
     outputs, parts = [output for output, _ in pairs], [part for _, part in pairs]
     with continuing():
-        return partials(outputs, inputs, parts, Between(float("-inf"), start), create_graph=True)
+        return partials(outputs, inputs, parts, Between(float("-inf"), start), create_graph)
 
 
 def is_equal(one: Any, other: Any) -> bool:

@@ -358,8 +358,9 @@ class TransformedCall(Call):
         saved: Any,
         inputs: list[Any],
         cotangents: Sequence[Any],
+        create_graph: bool = True,
     ) -> Any:
-        """Return differentiable gradients of `inputs` (see `Call.pull_again`)."""
+        """Return gradients of `inputs` (see `Call.pull_again`)."""
         args, kwargs, levels, places = given
         owners = [self.entry.owners[place] for place in places]
         wanted = sorted({i for i, _ in owners})
@@ -370,7 +371,8 @@ class TransformedCall(Call):
             start = next_sequence()
             outputs = self.again((args, kwargs), met, saved)
             MODE.set(changed(before, levels=tuple(known[n] for n in sorted(known))))
-            found = pulled_back(outputs, [met[i].tensor for i in wanted], cotangents, start)
+            sources = [met[i].tensor for i in wanted]
+            found = pulled_back(outputs, sources, cotangents, start, create_graph)
             parts = {
                 i: split(g, met[i].tensor, levels)
                 for i, g in zip(wanted, found, strict=True)

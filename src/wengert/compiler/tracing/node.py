@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import get_ident
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -22,15 +23,19 @@ from wengert.tape.accumulate import private
 from wengert.tape.backward import run_grad
 from wengert.tape.base import FREED, OutputEdge, TensorBase, new_tensor
 from wengert.tape.masked import (
+    LEFT,
+    Hidden,
     Undecided,
     is_below_mask,
     is_searching,
     mark,
     nan_in,
+    return_to,
     search,
+    search_state,
     stop_search,
 )
-from wengert.tape.modes import is_recording
+from wengert.tape.modes import enable_grad, is_recording
 from wengert.tape.node import Node, edge_of, next_sequence, target_of
 
 
@@ -401,6 +406,8 @@ class Variants:
         searching = is_searching()
         found = self._run(backward, None, values)
         if masks and any(nan_in(part) for g in found for part in contents_of(g)):
+            if LEFT and get_ident() in LEFT:
+                raise Hidden
             if searching or backward.hides:
                 search()
                 found = self._run(backward, below, values)
@@ -500,6 +507,29 @@ class CompiledBackward(Node):
         found: list[Any] = self.call.pull(self._saved(), g, there)
         return found
 
+    def _pulled_as_on_the_tape(self, g: Any, there: Sequence[bool]) -> list[Any]:
+        """Like `_pulled`, but let the function run again if masks may hide NaN.
+
+        Whether they do depends on the values that the masks of the forward pass have met, and these
+        are not saved. Where another run may differ, all of them count as NaN.
+        """
+        state = search_state()
+        LEFT.append(get_ident())
+        try:
+            return self._pulled(g, there)
+        except Hidden:
+            return_to(state)
+        finally:
+            LEFT.remove(get_ident())
+        try:
+            with enable_grad():
+                found = self.call.pull_again(
+                    *(self.given, self.met, self.saved, list(self.s_inputs), g), create_graph=False
+                )
+        except Once:
+            return self._pulled(g, there)
+        return [None if part is None else part._payload for part in found]
+
     def _pulled_once(self, g: Any, why: Once) -> list[Any]:
         """Return the gradients from tensors; they raise `why` when they are differentiated."""
         edges = [edge_of(part) for part in g if part is not None and part._edge is not None]
@@ -525,7 +555,7 @@ class CompiledBackward(Node):
             # only other results of the call before lead here: nothing is read
             return (None,) * len(edges)
         self._check(g)
-        found = self._pulled(g, there)
+        found = self._pulled_as_on_the_tape(g, there) if self.call.masks else self._pulled(g, there)
         if not keep:
             self.release()
         pairs = zip(edges, found, strict=True)
