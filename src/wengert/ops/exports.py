@@ -209,6 +209,7 @@ _NAMES = {
         "products": "chain_matmul tensordot vander",
         "random": "normal rand rand_like randn randn_like",
         "ranges": "arange complex eye linspace logspace polar range tril_indices triu_indices",
+        "recurrence": "gru lstm rnn_relu rnn_tanh",
         "recurrent": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
         "rejection": "binomial poisson",
         "scatter": "segment_reduce",
