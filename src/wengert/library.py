@@ -132,10 +132,6 @@ class CustomOpDef:
         self._qualname = name
         self._namespace, _, self._name = name.partition("::")
         self._fn, self._mutates = fn, mutates
-        if fn is not None and not isinstance(mutates, str):
-            unknown = set(mutates) - set(inspect.signature(fn).parameters)
-            if unknown:
-                raise ValueError(f"infer_schema(func): {unknown} in mutates_args were not found")
         self._fake: Callable[..., Any] | None = None
         self._rules: dict[str, Any] = {}
         self._function: Any = None
@@ -383,11 +379,16 @@ def custom_op(
     name : str. ``"namespace::name"``; the operation is also ``ops.namespace.name``.
     fn : callable. The function, of tensors and other arguments; nothing in it is recorded.
     mutates_args : sequence of str. The arguments that it writes to.
-    device_types, schema, tags: Have no effect.
+    schema : str, optional. The types of arguments and results; by default, of its annotations.
+    device_types, tags: Have no effect.
 
     Returns
     -------
     CustomOpDef: The operation, whose `register_autograd` gives it a derivative.
+
+    Raises
+    ------
+    ValueError: If the annotations are not those of a schema (see `infer_schema`).
 
     Examples
     --------
@@ -403,8 +404,10 @@ def custom_op(
     tensor([12.])
     """
     if fn is None:
-        return lambda function: CustomOpDef(name, function, mutates_args)
-    return CustomOpDef(name, fn, mutates_args)
+        return lambda function: custom_op(name, function, mutates_args=mutates_args, schema=schema)
+    if schema is None and (mutates_args == "unknown" or not isinstance(mutates_args, str)):
+        infer_schema(fn, mutates_args=mutates_args)
+    return CustomOpDef(name, fn, mutates_args, schema and name + schema)
 
 
 triton_op = custom_op
@@ -554,7 +557,10 @@ def infer_schema(
     'scaled(Tensor x, float by=2.0) -> Tensor'
     """
     hints, words = get_type_hints(prototype_function), []
-    parameters = inspect.signature(prototype_function).parameters
+    signature = inspect.signature(prototype_function)
+
+    def refused(why: str) -> ValueError:
+        return ValueError(f"infer_schema(func): {why}. Got func with signature {signature})")
 
     def written(what: str, kind: Any, mark: str = "") -> str:
         found = _schema_of(kind, mark)
@@ -566,14 +572,13 @@ def infer_schema(
         return found
 
     everything = mutates_args == "unknown"
-    if not everything and (unknown := set(mutates_args) - set(parameters)):
+    if not everything and (unknown := set(mutates_args) - set(signature.parameters)):
         raise ValueError(f"infer_schema(func): {unknown} in mutates_args were not found")
-    for i, (name, one) in enumerate(parameters.items()):
-        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) or name not in hints:
-            raise ValueError(
-                f"infer_schema(func): Parameter {name} must have a type annotation, and be "
-                "neither *args nor **kwargs"
-            )
+    for i, (name, one) in enumerate(signature.parameters.items()):
+        if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+            raise refused("We do not support positional-only args, varargs, or varkwargs")
+        if name not in hints:
+            raise refused(f"Parameter {name} must have a type annotation")
         if one.kind is one.KEYWORD_ONLY and "*" not in words:
             words.append("*")
         word, mark, value = written(f"Parameter {name}", hints[name]), f"(a{i}!)", one.default
@@ -591,7 +596,7 @@ def infer_schema(
         given = "" if value is one.empty else f"={given.removeprefix('torch.')}"
         words.append(f"{word} {name}{given}")
     if "return" not in hints:
-        raise ValueError("No return type annotation was provided. Please add one.")
+        raise refused("No return type annotation was provided. Please add one")
     made = hints["return"]
     if get_origin(made) is tuple:
         result = f"({', '.join(written('Return', part) for part in get_args(made))})"

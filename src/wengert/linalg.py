@@ -2,6 +2,7 @@
 
 import sys as _sys
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.ops import (
     factors,
@@ -21,6 +22,8 @@ from wengert.ops.moments import vector_norm as vector_norm
 from wengert.ops.pseudoinverse import *  # noqa: F403
 from wengert.ops.spectral import *  # noqa: F403
 from wengert.tensor.overrides import publish as _publish
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 __all__ = sorted(
     {

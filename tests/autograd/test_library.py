@@ -101,7 +101,9 @@ def test_operations_are_defined_and_given_their_functions():
     lib.impl("thrice", lambda x: 3 * x, "CPU")  # before it is defined
     library.define(f"{name}::thrice", "(Tensor x) -> Tensor")
     assert getattr(wg.ops, name).thrice(wg.ones(1)).item() == 3
-    kernel = library.triton_op(f"{name}::of_gpu", lambda x: x, mutates_args={})
+    kernel = library.triton_op(
+        f"{name}::of_gpu", lambda x: x, mutates_args={}, schema="(Tensor x) -> Tensor"
+    )
     assert kernel is getattr(wg.ops, name).of_gpu
     for call in (
         lambda: library.impl("aten::thrice", "CPU", abs),
@@ -116,7 +118,7 @@ def test_operations_are_defined_and_given_their_functions():
 
 def test_a_declared_write_is_seen_by_the_graph():
     @wg.library.custom_op("writes::sine", mutates_args=("x", "others"))
-    def sine(x: wg.Tensor, others: list) -> None:
+    def sine(x: wg.Tensor, others: list[wg.Tensor]) -> None:
         for one in (x, *others):
             np.sin(one.numpy(), out=one.numpy())
 
@@ -364,3 +366,25 @@ def test_operations_say_their_schemas_and_check_their_arguments():
         scaled(wg.ones(1), "a")
     wg.library.define("checked::told", "(Tensor x) -> Tensor")
     assert wg.ops.checked.told._schema == "checked::told(Tensor x) -> Tensor"
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda x: x, r"Parameter x must have a type annotation. Got func with signature \(x\)\)"),
+        (
+            lambda *x: x,
+            "We do not support positional-only args, varargs, or varkwargs. Got func wi",
+        ),
+        (abs, "We do not support positional-only args, varargs, or varkwargs. Got func with"),
+    ],
+)
+def test_an_operation_without_the_annotations_of_its_schema_is_refused(function, words):
+    with pytest.raises(ValueError, match=rf"infer_schema\(func\): {words}"):
+        library.custom_op("here::unannotated", function, mutates_args=())
+    assert "here::unannotated" not in library._KNOWN
+    if function is not abs:
+        made = library.custom_op(
+            "here::told", function, mutates_args=(), schema="(Tensor x) -> Tensor"
+        )
+        assert made._schema == "here::told(Tensor x) -> Tensor"

@@ -41,6 +41,19 @@ REASONS = {
         "This function was deprecated since version 1.9 and is now removed. Use that of "
         "torch.linalg; symeig is linalg.eigh there"
     ),
+    "inner": (
+        "it is an inner function of PyTorch's. Use that of nn.functional without 'native_', and "
+        "mean and var for the statistics"
+    ),
+    "switches": (
+        "it would switch casts for the whole program. Use the context autocast(device_type, "
+        "dtype), which puts back what it changes"
+    ),
+    "pivoted": (
+        "NumPy has no such factorisation. Use linalg.lu_factor and linalg.lu_solve, or "
+        "linalg.cholesky where the matrix is positive definite"
+    ),
+    "structures": "structures are not written as JSON. Pickle the TreeSpec",
     "events": "nothing is counted here. Use profiler.profile, or Python's logging",
     "flex": (
         "there is no compiled kernel for it. Use nn.functional.scaled_dot_product_attention "

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels import recurrent as kernels
 from wengert.ops.affine import linear
 from wengert.ops.dropout import dropout
@@ -23,6 +25,7 @@ from wengert.tape.base import new_tensor
 from wengert.tape.modes import current_mode, mixes_dtypes
 from wengert.tape.operands import cast
 from wengert.tape.record import T, run
+from wengert.tape.views import unviewed
 
 Sizes = tuple[int, ...]
 
@@ -72,6 +75,116 @@ def run_layers(
             after.append(tuple(last))
         rows = made[0] if len(made) == 1 else T.cat(*made, dim=1)
     return rows, tuple([T.stack(*values, dim=0) for values in zip(*after, strict=True)])
+
+
+def _network(mode: str, rows: Any, args: Sequence[Any]) -> tuple[Any, ...]:
+    """Compute `lstm` and its like from their arguments; those of packed rows begin with sizes."""
+    packed = not isinstance(args[2], bool)
+    sizes: Sizes = tuple(args[0].tolist()) if packed else ()
+    hx, flat, biased, count, rate, training, both = args[1:8] if packed else args[:7]
+    turned = not packed and args[7]
+    if not packed:
+        rows = T.transpose(rows, dim0=0, dim1=1) if turned else rows
+        steps, batch, features = rows.shape
+        rows, sizes = rows.reshape(steps * batch, features), (batch,) * steps
+    directions = 2 if both else 1
+    width = len(flat) // (count * directions)
+    each = []
+    for i in range(0, len(flat), width):
+        own = list(flat[i : i + width])
+        biases, rest = (own[2:4], own[4:]) if biased else ([None, None], own[2:])
+        each.append((*own[:2], *biases, rest[0] if rest else None))
+    layers = [each[i : i + directions] for i in range(0, len(each), directions)]
+    states = tuple(hx) if mode == "LSTM" else (hx,)
+    rows, last = run_layers(mode, rows, states, layers, sizes, rate if training else 0.0)
+    return (rows if packed else arranged(mode, rows, steps, batch, turned)), *last
+
+
+def arranged(mode: str, rows: Any, steps: int, batch: int, turned: bool) -> Any:
+    """Return the rows of all steps as (steps, batch, features), or with the batch first."""
+    out = rows.reshape(steps, batch, rows.shape[1])
+    out = T.transpose(out, dim0=0, dim1=1) if turned else out
+    # PyTorch makes a view of an LSTM's output, and turns the others in place
+    return out if turned and mode == "LSTM" else unviewed(out)
+
+
+@export("wengert")
+def lstm(input: Any, *args: Any) -> tuple[Any, ...]:
+    """Take sequences through layers with long short-term memory (see `wengert.nn.LSTM`).
+
+    Parameters
+    ----------
+    input : Tensor. Of shape (steps, batch, features), or with `batch_first` (batch, steps,
+        features); or the rows of a `PackedSequence`.
+    *args
+        Positional: for packed rows their batch sizes, then `hx` (the pair of first states; one
+        state for the other networks), the weights and biases of each layer and direction in the
+        order of ``nn.LSTM(...).parameters()``, `has_biases`, `num_layers`, `dropout`, `train`,
+        `bidirectional` and, unless packed, `batch_first`.
+
+    Returns
+    -------
+    tuple of Tensor: The output, in the form of the input, and the last states; differentiable, to
+        any order.
+
+    %(raises_shapes_or_dtypes)s
+
+    Examples
+    --------
+    >>> net, x, h = wg.nn.LSTM(2, 3), wg.ones(5, 4, 2), wg.zeros(1, 4, 3)
+    >>> out, *last = wg.lstm(x, (h, h), [*net.parameters()], True, 1, 0.0, False, False, False)
+    >>> out.shape, wg.equal(out, net(x)[0])
+    (torch.Size([5, 4, 3]), True)
+    """
+    return _network("LSTM", input, args)
+
+
+@export("wengert")
+def gru(input: Any, *args: Any) -> tuple[Any, ...]:
+    """Take sequences through layers of gated recurrent units; arguments as for `lstm`.
+
+    %(raises_shapes_or_dtypes)s
+
+    Examples
+    --------
+    >>> net, x, h = wg.nn.GRU(2, 3), wg.ones(5, 4, 2), wg.zeros(1, 4, 3)
+    >>> out, last = wg.gru(x, h, [*net.parameters()], True, 1, 0.0, False, False, False)
+    >>> wg.equal(out, net(x)[0])
+    True
+    """
+    return _network("GRU", input, args)
+
+
+@export("wengert")
+def rnn_tanh(input: Any, *args: Any) -> tuple[Any, ...]:
+    """Take sequences through layers of simple recurrent units; arguments as for `lstm`.
+
+    %(raises_shapes_or_dtypes)s
+
+    Examples
+    --------
+    >>> net, x, h = wg.nn.RNN(2, 3), wg.ones(5, 4, 2), wg.zeros(1, 4, 3)
+    >>> out, last = wg.rnn_tanh(x, h, [*net.parameters()], True, 1, 0.0, False, False, False)
+    >>> wg.equal(out, net(x)[0])
+    True
+    """
+    return _network("RNN_TANH", input, args)
+
+
+@export("wengert")
+def rnn_relu(input: Any, *args: Any) -> tuple[Any, ...]:
+    """Take sequences through simple recurrent layers with rectifiers; arguments as for `lstm`.
+
+    %(raises_shapes_or_dtypes)s
+
+    Examples
+    --------
+    >>> net, x, h = wg.nn.RNN(2, 3, nonlinearity="relu"), wg.ones(5, 4, 2), wg.zeros(1, 4, 3)
+    >>> out, last = wg.rnn_relu(x, h, [*net.parameters()], True, 1, 0.0, False, False, False)
+    >>> wg.equal(out, net(x)[0])
+    True
+    """
+    return _network("RNN_RELU", input, args)
 
 
 def _layer(

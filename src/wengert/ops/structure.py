@@ -23,6 +23,7 @@ from wengert.prims import structure as _records
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
+from wengert.tape.views import unviewed
 
 REQUIRES = (_records,)
 
@@ -301,9 +302,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
         return clone(x)
     if turns == 2:
         return flip(x, (first, second))
-    if turns == 1:
-        return transpose(flip(x, (second,)), first, second)
-    return flip(transpose(x, first, second), (second,))
+    return unviewed(transpose(flip(x, (second if turns == 1 else first,)), first, second))
 
 
 @export("wengert")

@@ -267,6 +267,11 @@ def root_of(tensor: Any) -> Any:
     return base._payload if root is None and base is not tensor else root
 
 
+def unviewed(view: Any) -> Any:
+    """Return a tensor like `view` that is not a view, for results whose bases no one else has."""
+    return new_tensor(view._payload, view._edge, view._share_version())
+
+
 def placed_as(view: Any, made: V) -> V:
     """Note that `made`, which is over the memory of `view`, begins where that does; return it."""
     if view._ext is not None and (root := root_of(view)) is not None:

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 from wengert.base.containers import NODES
+from wengert.base.elsewhere import elsewhere
 from wengert.base.patches import PATCHES
 from wengert.base.size import Size
 from wengert.ops.return_types import Results
@@ -43,6 +44,8 @@ __all__ = [
     "tree_unflatten",
     "treespec_pprint",
 ]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class MappingKey(NamedTuple):

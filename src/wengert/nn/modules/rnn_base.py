@@ -18,7 +18,7 @@ from wengert.nn.utils.rnn import PackedSequence
 from wengert.ops.create import zeros
 from wengert.ops.gather import index_select
 from wengert.ops.permute import transpose
-from wengert.ops.recurrence import run_layers
+from wengert.ops.recurrence import arranged, run_layers
 from wengert.ops.shape import squeeze, unsqueeze
 from wengert.tape.modes import mixes_dtypes
 from wengert.tape.sites import warn
@@ -289,9 +289,7 @@ class RNNBase(Module):
         if not steps:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         rows, hidden = self._run(x.reshape(steps * batch, features), hx, (batch,) * steps)
-        output = rows.reshape(steps, batch, rows.shape[1])
-        if self.batch_first:
-            output = transpose(output, 0, 1)
+        output = arranged(self.mode, rows, steps, batch, self.batch_first)
         if batched:
             return output, hidden
         return squeeze(output, batch_dim), self._without_batch(hidden)
