@@ -244,3 +244,21 @@ def test_products_of_truths_are_truths():
             ours, theirs = getattr(ours, part), getattr(theirs, part)
         found, expected = ours(x, x[0]), theirs(x.numpy(), x[0].numpy())
         assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", array_api.DTYPES)
+def test_dtypes_of_tensors_are_those_of_the_namespace(name):
+    x = wg.zeros(2, dtype=getattr(wg, name))
+    for other in array_api.DTYPES:
+        assert (x.dtype == getattr(np, other)) == (getattr(np, other) == x.dtype) == (name == other)
+        assert np.isdtype(x.dtype, getattr(np, other)) == (name == other)
+        assert np.isdtype(getattr(np, name), ("bool", getattr(wg, other))) == (
+            name in ("bool", other)
+        )
+    for kind in ("bool", "signed integer", "real floating", "complex floating", "numeric"):
+        assert np.isdtype(x.dtype, kind) == numpy.isdtype(numpy.dtype(name), kind)
+    assert {x.dtype: 1}[getattr(np, name)] == {getattr(np, name): 1}[x.dtype] == 1
+    assert numpy.isdtype(x.dtype, "numeric") == (name != "bool")
+    assert float != x.dtype != name and wg.float8_e5m2 != getattr(np, name)
+    with pytest.raises(TypeError, match="must be a NumPy dtype"):
+        np.isdtype("float32", "numeric")

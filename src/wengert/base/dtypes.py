@@ -138,6 +138,15 @@ class dtype:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, dtype):
+            return other is self
+        # `wengert.numpy`, the namespace of tensors, has NumPy's classes of numbers for dtypes
+        return other is self.dtype.type if isinstance(other, type) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dtype.type)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
 
@@ -154,6 +163,9 @@ class _NamedOnly(dtype):
         if name == "dtype":
             raise type(self._why)(*self._why.args)
         raise AttributeError(f"'torch.dtype' object has no attribute {name!r}")
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     @property
     def itemsize(self) -> int:
