@@ -41,7 +41,8 @@ def grid_position(
 def grid_turn(self: Any, sizes: Shape, mode: str, padding_mode: str, align_corners: bool) -> Any:
     """Return the derivatives of positions with respect to a grid's numbers."""
     layout = _layout(sizes, mode, padding_mode, align_corners)
-    return _back(layout.turn(_numbers(self)), self)
+    numbers = _numbers(self)
+    return _back(np.broadcast_to(layout.turn(numbers), numbers.shape), self)
 
 
 def grid_corners(self: Any, sizes: Shape, mode: str, padding_mode: str, align_corners: bool) -> Any:

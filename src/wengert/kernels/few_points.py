@@ -37,7 +37,7 @@ def _weights(points: Points, order: int) -> Any:
     for c in coefficients[-2::-1]:
         total = total * rests + c
     # a single coefficient is the same for all dimensions
-    return total if total.ndim > 3 else np.broadcast_to(total, (len(rests), *total.shape))
+    return total if total.ndim > 3 else [total] * len(rests)
 
 
 def _joined(each: list[Any]) -> Any:
@@ -97,10 +97,10 @@ def slopes(extended: Any, g: Any, numbers: Any, layout: Layout) -> Any:
     points = Points(numbers, layout, True)
     found = _elements(extended, points)
     found *= g
-    sums = found.sum(2)
-    plain, steep = [*_weights(points, 0)], [*_weights(points, 1)]
-    parts = []
-    for d in range(len(plain)):
+    sums = np.add.reduce(found, 2)
+    plain, steep = [*_weights(points, 0)], _weights(points, 1)
+    result = np.empty(numbers.shape, sums.dtype)
+    for d, part in enumerate(result):
         weights = _joined([*plain[:d], steep[d], *plain[d + 1 :]])
-        parts.append((sums * weights).sum(0))
-    return np.stack(parts)
+        np.add.reduce(sums * weights, 0, out=part)
+    return result

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ class Layout:
         position *= self.scale
         if self.first:
             position += self.first
-        if not np.isfinite(np.add.reduce(position, axis=None)):
+        if not isfinite(np.add.reduce(position, axis=None)):
             if self.is_open:
                 # points at NaN have no sample
                 return np.where(np.isfinite(position), position, np.nan)
@@ -194,10 +195,10 @@ class Layout:
     def turn(self, numbers: Any) -> Any:
         """Return the derivative of `position`: 0 where clamped, negated where reflected.
 
-        At the border itself it is 0, as in PyTorch.
+        At the border itself it is 0, as in PyTorch. It broadcasts to the numbers.
         """
         if self.is_open:
-            return np.broadcast_to(self.scale, numbers.shape)
+            return self.scale
         position = self.raw(numbers)
         turn: Any = self.scale
         if self.padding == "reflection":
