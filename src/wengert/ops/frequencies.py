@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dims
+from wengert.ops.checks import numpy_names
 from wengert.ops.coerce import integer, operand
 from wengert.ops.options import float_type, made
 from wengert.ops.out import into
@@ -104,6 +105,7 @@ def _shifted(name: str, input: Any, dim: Any, forward: bool) -> Any:
     return T.roll(x, shifts=by, dims=dims)
 
 
+@numpy_names
 def fftshift(input: Any, dim: Any = None) -> Any:
     """Frequencies in ascending order: the second half, of negative ones, before the first.
 
@@ -126,6 +128,7 @@ def fftshift(input: Any, dim: Any = None) -> Any:
     return _shifted("fftshift", input, dim, True)
 
 
+@numpy_names
 def ifftshift(input: Any, dim: Any = None) -> Any:
     """Return the inverse of `fftshift`; arguments as for `fftshift`.
 

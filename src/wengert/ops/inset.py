@@ -8,6 +8,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import namespace_of
+from wengert.ops.checks import numpy_names
 from wengert.ops.coerce import integer, operand
 from wengert.ops.out import into
 from wengert.ops.split import stretch
@@ -72,6 +73,7 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
 
 
 @export("wengert", "Tensor")
+@numpy_names
 def slice_scatter(
     input: Any,
     src: Any,

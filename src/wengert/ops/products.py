@@ -10,7 +10,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
-from wengert.ops.checks import renamed
+from wengert.ops.checks import numpy_names, renamed
 from wengert.ops.coerce import dtype_name, in_former_order, integer, operand, operands, wide
 from wengert.ops.matmul import ADDED_MATRICES, check_dtypes, size_of
 from wengert.ops.matrix_functions import chained, powers
@@ -230,6 +230,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
 
 
 @export("wengert", "Tensor")
+@numpy_names
 def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """Return the vector products of vectors with three elements.
 
@@ -418,7 +419,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None, **names: Any) -> A
     torch.Size([2, 5])
     """
     if names:
-        dims, _ = renamed("tensordot", None if dims == 2 else dims, True, names, "axes")
+        dims, _ = renamed("tensordot", dims, True, names, "axes", 2)
     x, y = operand(a, "tensordot", "a"), operand(b, "tensordot", "b", 2)
     first, second = _dim_lists(dims, x._payload, y._payload)
     if x._payload.dtype != y._payload.dtype:
