@@ -10,6 +10,15 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 CALLS = """
+t.clamp(t.arange(4.0), 1, t.tensor(2.0))
+t.clamp(t.arange(4), t.tensor(0.5), 2)
+t.arange(4.0).clamp_(min=1, max=t.tensor(2))
+t.clamp(t.arange(4.0), 1, t.ones(4))
+t.clamp(t.arange(4.0), t.tensor(0.5, requires_grad=True), 2)
+t.arange(4.0).clamp_(t.ones(4), 2)
+t.addr(t.eye(3), t.ones(3), t.arange(3.0), alpha=t.tensor(2.0), beta=t.tensor(3))
+t.eye(3).addr_(t.ones(3), t.arange(3.0), alpha=-t.tensor(2.0))
+t.addr(t.eye(3), t.ones(3), t.arange(3.0), alpha=t.ones(1))
 t.linalg.norm(t.arange(6.0).view(2, 3), axis=-1, keepdims=True)
 t.linalg.vector_norm(t.arange(6.0).view(2, 3), axis=1, keepdims=True)
 t.linalg.matrix_norm(t.arange(12.0).view(2, 3, 2), axis=(0, 1), keepdims=True)

@@ -11,7 +11,15 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
 from wengert.ops.checks import numpy_names, renamed
-from wengert.ops.coerce import dtype_name, in_former_order, integer, operand, operands, wide
+from wengert.ops.coerce import (
+    dtype_name,
+    in_former_order,
+    integer,
+    number,
+    operand,
+    operands,
+    wide,
+)
 from wengert.ops.matmul import ADDED_MATRICES, check_dtypes, size_of
 from wengert.ops.matrix_functions import chained, powers
 from wengert.ops.matrix_functions import cross as _cross
@@ -140,6 +148,7 @@ def addr(
     shape = (v._payload.shape[0], w._payload.shape[0])
     if x._payload.shape != shape:
         expanded(x._payload.shape, shape)
+    beta, alpha = number(beta, "addr", "beta"), number(alpha, "addr", "alpha")
     kinds = {t._payload.dtype.kind for t in (x, v, w)}
     if kinds <= set("biu"):
         for name, value in (("beta", beta), ("alpha", alpha)):
