@@ -91,6 +91,34 @@ def test_a_standard_basis_is_given_in_parts(t):
     assert parts[1].dtype is t.float64
 
 
+def test_results_of_functional_derivatives_are_unpacked(t):
+    functional = t.autograd.functional
+    x = t.ones(2, requires_grad=True)
+    (alone,) = functional._as_tuple(x)
+    assert alone is x and functional._as_tuple([1, 2]) == (1, 2)
+    several, pair = functional._as_tuple((x, x), "inputs", "f")
+    assert several is True and len(pair) == 2
+    with pytest.raises(TypeError, match="inputs given to f must be either a Tensor or a tuple"):
+        functional._as_tuple(3, "inputs", "f")
+    for create_graph in (False, True):
+        (a,) = functional._grad_postprocess((x * 2,), create_graph)
+        ((b,),) = functional._grad_postprocess(((x * 2,),), create_graph)
+        assert a.requires_grad is b.requires_grad is create_graph
+    unpacked = functional._tuple_postprocess
+    assert unpacked((1,), False) == 1 and unpacked((1,), True) == (1,)
+    assert unpacked(((1,),), (False, False)) == 1
+    assert unpacked(((1, 2),), (False, True)) == (1, 2)
+    assert unpacked(((1,), (2,)), (True, False)) == (1, 2)
+
+
+def test_the_minimum_of_a_cubic_lies_within_bounds(t):
+    cubic = importlib.import_module(f"{t.__name__}.optim.lbfgs")._cubic_interpolate
+    # x ** 3 / 3 - x, whose minimum is at 1
+    low, high = ([t.tensor(v) for v in at] for at in ((0.0, 0.0, -1.0), (3.0, 6.0, 8.0)))
+    assert float(cubic(*low, *high)) == pytest.approx(1.0)
+    assert float(cubic(*high, *low, bounds=(2.0, 3.0))) == 2.0
+
+
 def test_lists_of_tensors_are_computed_one_by_one(t):
     xs = [t.ones(2, requires_grad=True), t.full((1,), 2.0)]
     made = t._foreach_add(t._foreach_mul(xs, [3.0, 4.0]), 1)

@@ -32,6 +32,9 @@ from wengert.autograd.functional_checks import (
     unpacked,
     vector_of_inputs,
 )
+from wengert.autograd.functional_checks import nested_shown as _grad_postprocess  # noqa: F401
+from wengert.autograd.functional_checks import nested_unpacked as _tuple_postprocess  # noqa: F401
+from wengert.autograd.functional_checks import tuple_of as _as_tuple  # noqa: F401  for packages
 from wengert.base.names import shows
 from wengert.func.inputs import fresh
 from wengert.ops.like import ones_like

@@ -247,3 +247,24 @@ def shown(tensors: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
 def unpacked(values: tuple[Any, ...], several: bool) -> Any:
     """Return the only value, or the tuple if there may be `several`."""
     return values if several else values[0]
+
+
+def tuple_of(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> Any:
+    """As `as_tuple`; without names the tuple alone, of anything."""
+    if arg_name is not None and fn_name is not None:
+        return as_tuple(inp, arg_name, fn_name)
+    return tuple(inp) if isinstance(inp, tuple | list) else (inp,)
+
+
+def nested_shown(tensors: Any, create_graph: bool) -> Any:
+    """As `shown`, of tuples of results too."""
+    if isinstance(tensors[0], TensorBase):
+        return shown(tensors, create_graph)
+    return tuple(shown(part, create_graph) for part in tensors)
+
+
+def nested_unpacked(values: Any, several: Any) -> Any:
+    """As `unpacked`; a pair of flags is for tuples of tuples."""
+    if not isinstance(several, tuple):
+        return unpacked(values, several)
+    return unpacked(tuple(unpacked(part, several[1]) for part in values), several[0])

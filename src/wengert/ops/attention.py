@@ -13,7 +13,7 @@ import numpy as np
 from wengert.base.dtypes import is_differentiable, is_half, joined
 from wengert.base.export import export
 from wengert.ops.arrange import repeat_interleave
-from wengert.ops.checks import flag
+from wengert.ops.checks import flag, numpy_names
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.dropout import dropout
 from wengert.ops.expand import broadcast_tensors
@@ -176,6 +176,7 @@ def scaled_dot_product_attention(
 
 
 @export("wengert", "nn.functional")
+@numpy_names
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """Return the cosine of the angle between vectors.
 
@@ -221,6 +222,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 
 
 @export("wengert", "nn.functional")
+@numpy_names
 def pairwise_distance(
     x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -138,14 +140,36 @@ def refuse_gradients(function: str, **values: Any) -> None:
 
 
 def renamed(
-    name: str, dim: Any, keepdim: Any, names: dict[str, Any], axis: str = "axis"
+    name: str, dim: Any, keepdim: Any, names: dict[str, Any], axis: str = "axis", usual: Any = None
 ) -> tuple[Any, Any]:
-    """Return `dim` and `keepdim`, also if given under NumPy's names, `axis` and ``keepdims``."""
+    """Return `dim` and `keepdim`, also if given under NumPy's names, `axis` and ``keepdims``.
+
+    A `dim` that is not `usual` was given, and takes no second name.
+    """
     for key, value in names.items():
-        if key == axis and dim is None:
+        if key == axis and dim == usual:
             dim = value
         elif key == "keepdims" and not keepdim:
             keepdim = value
         else:
             raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
     return dim, keepdim
+
+
+_NUMPYS = {"axis": "dim", "keepdims": "keepdim", "a": "input", "x": "input"}
+
+
+def numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `function` take its arguments under NumPy's names, too, as PyTorch's parser does.
+
+    A call costs 0.1 µs more: small operations list ``**names`` and call `renamed`.
+    """
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for key in _NUMPYS.keys() & kwargs.keys():
+            if _NUMPYS[key] not in kwargs:
+                kwargs[_NUMPYS[key]] = kwargs.pop(key)
+        return function(*args, **kwargs)
+
+    return called

@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.base.export import export
 from wengert.base.shapes import normal_dim, normal_dims
-from wengert.ops.checks import one_dim, renamed
+from wengert.ops.checks import numpy_names, one_dim, renamed
 from wengert.ops.coerce import integer, number, operand
 from wengert.ops.join import cat
 from wengert.ops.options import placed
@@ -73,7 +73,7 @@ def diff(
     tensor([2, 2])
     """
     if names:
-        dim, _ = renamed("diff", None if dim == -1 else dim, True, names)
+        dim, _ = renamed("diff", dim, True, names, usual=-1)
     x = operand(input, "diff")
     times = integer(n, "diff", "n")
     if not x._payload.ndim:
@@ -118,6 +118,7 @@ def _beside(value: Any, shape: tuple[int, ...], axis: int, name: str) -> Any:
 
 
 @export("wengert")
+@numpy_names
 def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> Any:
     """Return estimates of the derivatives of a function from its values at the points of a grid.
 
@@ -350,7 +351,7 @@ def cumulative_trapezoid(
 
 def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, Any]) -> Any:
     if names:
-        dim, _ = renamed(name, None if dim == -1 else dim, True, names)
+        dim, _ = renamed(name, dim, True, names, usual=-1)
     if x is not None and dx is not None:
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got both x and dx: give the "

@@ -224,7 +224,7 @@ def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
 
 @export("wengert", "Tensor")
 def aminmax(
-    input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None, axis: Any = None
+    input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None, **names: Any
 ) -> Any:
     """Return the smallest and the largest elements, overall or along a dimension.
 
@@ -232,7 +232,7 @@ def aminmax(
     ----------
     %(real_input)s
     dim : int, optional. The dimension to search; all by default.
-    %(axis, keepdim)s
+    %(keepdims)s
     out : tuple of Tensor, optional. Where to write both, of the dtype of `input`; outside the graph
         only.
 
@@ -249,8 +249,8 @@ def aminmax(
     >>> low, high
     (tensor(1.), tensor(3.))
     """
-    if axis is not None:
-        dim = axis
+    if names:
+        dim, keepdim = renamed("aminmax", dim, keepdim, names)
     input = real_input(input, "aminmax", "aminmax")
     payload = input._payload
     dims = all_dims(dim, payload.ndim, "aminmax")

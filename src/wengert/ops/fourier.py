@@ -10,6 +10,7 @@ from wengert.base.errors import wrong_type
 from wengert.base.names import defined
 from wengert.base.sections import named
 from wengert.base.shapes import normal_dim
+from wengert.ops.checks import numpy_names
 from wengert.ops.coerce import dtype_name, integer, operand, wide
 from wengert.ops.out import into
 from wengert.prims import fourier as _records
@@ -161,6 +162,7 @@ def _words(name: str, example: str, result: str) -> dict[str, str]:
 
 
 def _line(name: str, example: str, result: str) -> Callable[..., Any]:
+    @numpy_names
     def function(
         input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
     ) -> Any:
@@ -198,6 +200,7 @@ def _line(name: str, example: str, result: str) -> Callable[..., Any]:
 def _grid(name: str, example: str, result: str) -> Callable[..., Any]:
     lead, dims, usual = _SEVERAL[name[-1]]
 
+    @numpy_names
     def function(
         input: Any, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None
     ) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.shapes import normal_dims
+from wengert.ops.checks import numpy_names
 from wengert.ops.coerce import integer, operand
 from wengert.ops.options import float_type, made
 from wengert.ops.out import into
@@ -103,6 +104,7 @@ def _shifted(name: str, input: Any, dim: Any, forward: bool) -> Any:
     return T.roll(x, shifts=by, dims=dims)
 
 
+@numpy_names
 def fftshift(input: Any, dim: Any = None) -> Any:
     """Frequencies in ascending order: the second half, of negative ones, before the first.
 
@@ -125,6 +127,7 @@ def fftshift(input: Any, dim: Any = None) -> Any:
     return _shifted("fftshift", input, dim, True)
 
 
+@numpy_names
 def ifftshift(input: Any, dim: Any = None) -> Any:
     """Return the inverse of `fftshift`; arguments as for `fftshift`.
 

@@ -7,6 +7,7 @@ from typing import Any
 from wengert.base.export import export
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import namespace_of
+from wengert.ops.checks import numpy_names
 from wengert.ops.coerce import integer, operand
 from wengert.ops.out import into
 from wengert.ops.split import stretch
@@ -71,6 +72,7 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
 
 
 @export("wengert", "Tensor")
+@numpy_names
 def slice_scatter(
     input: Any,
     src: Any,

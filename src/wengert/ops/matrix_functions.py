@@ -10,6 +10,7 @@ from wengert.base.errors import long_name, not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.ops.arrange import diagonal as _diagonal
+from wengert.ops.checks import numpy_names
 from wengert.ops.coerce import dtype_name, integer, operand, operands
 from wengert.ops.linear_checks import check_floating, check_same_dtype, square_of
 from wengert.ops.linear_systems import inv
@@ -201,6 +202,7 @@ def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
     return splits
 
 
+@numpy_names
 def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     """Return the sums of products of vectors' elements, those of the first conjugated.
 
@@ -246,6 +248,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     return result if out is None else into(out, result, "linalg_vecdot")
 
 
+@numpy_names
 def cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
     """Return the vector products of vectors with three elements.
 

@@ -12,7 +12,7 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.shapes import normal_dim
-from wengert.ops.checks import flag
+from wengert.ops.checks import flag, renamed
 from wengert.ops.coerce import operand, wide
 from wengert.ops.linear_checks import check_floating, square_of
 from wengert.ops.moments import vector_norm
@@ -34,7 +34,7 @@ def matrix_norm(
     *,
     dtype: Any = None,
     out: Any = None,
-    axis: Any = None,
+    **names: Any,
 ) -> Any:
     """Return a norm of matrices.
 
@@ -46,7 +46,7 @@ def matrix_norm(
         1 and -1: the largest and the smallest sum of a column's absolute values; inf and -inf: of a
         row's.
     dim : tuple of two int. The dimensions of rows and of columns.
-    %(their_keepdim, to_dtype, axis)s
+    %(keepdims, to_dtype)s
 
     Returns
     -------
@@ -70,7 +70,9 @@ def matrix_norm(
             "linalg.matrix_norm: The input tensor A must have at least 2 dimensions. Got shape "
             f"{list(x._payload.shape)}; the norm of a vector is linalg.vector_norm"
         )
-    dims = _two_dims(dim if axis is None else axis, ndim)
+    if names:
+        dim, keepdim = renamed("linalg_matrix_norm", dim, keepdim, names, usual=(-2, -1))
+    dims = _two_dims(dim, ndim)
     if x._payload.dtype.kind in "biu":
         raise RuntimeError(
             "linalg.matrix_norm: Expected a floating point or complex tensor as input. Got "
@@ -186,7 +188,7 @@ def norm(
     *,
     dtype: Any = None,
     out: Any = None,
-    axis: Any = None,
+    **names: Any,
 ) -> Any:
     """Return a norm of vectors or of matrices.
 
@@ -197,7 +199,7 @@ def norm(
         for `matrix_norm`; by default the root of the sum of the squares of all elements.
     dim : int or tuple of int, optional. One dimension for vectors, two for matrices; by default all
         of them.
-    %(their_keepdim, to_dtype, axis)s
+    %(keepdims, to_dtype)s
 
     Returns
     -------
@@ -220,7 +222,8 @@ def norm(
             "linalg_norm() received an invalid combination of arguments - got ord of type "
             f"{type(ord).__name__}, but expected a number or str"
         )
-    dim = dim if axis is None else axis
+    if names:
+        dim, keepdim = renamed("linalg_norm", dim, keepdim, names)
     dims = (dim,) if hasattr(dim, "__index__") else dim
     if not isinstance(dims, tuple | list | None):
         raise wrong_type("linalg_norm", "dim", "tuple of ints", dim, 3)

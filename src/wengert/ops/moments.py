@@ -190,7 +190,7 @@ def vector_norm(
     *,
     dtype: Any = None,
     out: Any = None,
-    axis: Any = None,
+    **names: Any,
 ) -> Any:
     """Return the norm of the elements as a vector, overall or along dimensions.
 
@@ -199,7 +199,7 @@ def vector_norm(
     x : Tensor. Of floating or complex dtype.
     ord : number. The power p in ``sum(abs(x) ** p) ** (1 / p)``. Infinity and minus infinity give
         the largest and the smallest absolute value, 0 the number of elements other than 0.
-    %(combined_dims, keepdims, to_dtype, axis)s
+    %(combined_dims, keepdims, to_dtype)s
 
     Returns
     -------
@@ -218,7 +218,9 @@ def vector_norm(
     >>> wg.linalg.vector_norm(x), wg.linalg.vector_norm(x, 1)
     (tensor(5.), tensor(7.))
     """
-    ord, dim = number(ord, "linalg_vector_norm", "ord"), dim if axis is None else axis
+    if names:
+        dim, keepdim = renamed("linalg_vector_norm", dim, keepdim, names)
+    ord = number(ord, "linalg_vector_norm", "ord")
     if isinstance(ord, complex):
         raise RuntimeError(
             "linalg.vector_norm: Expected a non-complex scalar as the order of norm."

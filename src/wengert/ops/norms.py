@@ -7,6 +7,7 @@ from typing import Any
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.shapes import normal_dim
+from wengert.ops.checks import numpy_names
 from wengert.ops.coerce import integer, operand
 from wengert.ops.matrix_norms import matrix_norm
 from wengert.ops.moments import check_norm_dtype, vector_norm
@@ -105,6 +106,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 
 
 @export("wengert", "Tensor", "Tensor_")
+@numpy_names
 def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
     """Return a copy with slices that are too long scaled down.
 

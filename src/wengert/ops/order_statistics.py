@@ -74,7 +74,7 @@ def kthvalue(
     tensor(3.)
     """
     if names:
-        dim, keepdim = renamed("kthvalue", None if dim == -1 else dim, keepdim, names)
+        dim, keepdim = renamed("kthvalue", dim, keepdim, names, usual=-1)
     x, axis = _checked(input, dim, "kthvalue", "kthvalue_cpu")
     rank = integer(k, "kthvalue", "k")
     size = x._payload.shape[axis] if x._payload.ndim else 1
@@ -183,7 +183,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None, *
     (tensor(1), tensor(3))
     """
     if names:
-        dim, keepdim = renamed("mode", None if dim == -1 else dim, keepdim, names)
+        dim, keepdim = renamed("mode", dim, keepdim, names, usual=-1)
     x, axis = _checked(input, dim, "mode", "mode_cpu")
     indices = T.argmode(x, dim=axis, keepdim=flag(keepdim, "keepdim"))
     return pair(named_results.mode, T.mode(x, indices, dim=axis), indices, out)

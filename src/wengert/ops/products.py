@@ -9,8 +9,16 @@ from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
-from wengert.ops.checks import renamed
-from wengert.ops.coerce import dtype_name, in_former_order, integer, operand, operands, wide
+from wengert.ops.checks import numpy_names, renamed
+from wengert.ops.coerce import (
+    dtype_name,
+    in_former_order,
+    integer,
+    number,
+    operand,
+    operands,
+    wide,
+)
 from wengert.ops.matmul import ADDED_MATRICES, check_dtypes, size_of
 from wengert.ops.matrix_functions import chained, powers
 from wengert.ops.matrix_functions import cross as _cross
@@ -139,6 +147,7 @@ def addr(
     shape = (v._payload.shape[0], w._payload.shape[0])
     if x._payload.shape != shape:
         expanded(x._payload.shape, shape)
+    beta, alpha = number(beta, "addr", "beta"), number(alpha, "addr", "alpha")
     kinds = {t._payload.dtype.kind for t in (x, v, w)}
     if kinds <= set("biu"):
         for name, value in (("beta", beta), ("alpha", alpha)):
@@ -229,6 +238,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
 
 
 @export("wengert", "Tensor")
+@numpy_names
 def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """Return the vector products of vectors with three elements.
 
@@ -417,7 +427,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None, **names: Any) -> A
     torch.Size([2, 5])
     """
     if names:
-        dims, _ = renamed("tensordot", None if dims == 2 else dims, True, names, "axes")
+        dims, _ = renamed("tensordot", dims, True, names, "axes", 2)
     x, y = operand(a, "tensordot", "a"), operand(b, "tensordot", "b", 2)
     first, second = _dim_lists(dims, x._payload, y._payload)
     if x._payload.dtype != y._payload.dtype:

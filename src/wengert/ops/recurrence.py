@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels import recurrent as kernels
 from wengert.ops.affine import linear
 from wengert.ops.dropout import dropout

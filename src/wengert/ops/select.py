@@ -13,7 +13,7 @@ from wengert.base.export import export
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import bool_mask, flag
-from wengert.ops.coerce import dtype_name, has_tangent, operand, real_number
+from wengert.ops.coerce import dtype_name, has_tangent, number, operand, real_number
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
@@ -204,12 +204,20 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
         else:
             result = T.clamp_tensor(x, min, max)
     else:
-        given = ", ".join(type(bound).__name__ for bound in bounds)
-        raise TypeError(
-            f"clamp() received an invalid combination of arguments - got ({given}), but the bounds "
-            "must be both numbers or both Tensors"
-        )
+        return clamp(x, *mixed_bounds("clamp", min, max), out=out)
     return result if out is None else into(out, result, "clamp")
+
+
+def mixed_bounds(op: str, min: Any, max: Any) -> tuple[Any, Any]:
+    """Return a number and a 0-d tensor without history as two numbers; refuse other pairs."""
+    try:
+        return number(min, op, "min"), number(max, op, "max")
+    except TypeError:
+        kinds = ", ".join(type(bound).__name__ for bound in (min, max) if bound is not None)
+        raise TypeError(
+            f"{op}() received an invalid combination of arguments - got ({kinds}), but the bounds "
+            "must be both numbers or both Tensors"
+        ) from None
 
 
 @export("wengert", "Tensor")

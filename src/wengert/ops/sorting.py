@@ -60,7 +60,7 @@ def sort(
     (tensor([1., 2., 3.]), tensor([1, 2, 0]))
     """
     if names:
-        dim, _ = renamed("sort", None if dim == -1 else dim, True, names)
+        dim, _ = renamed("sort", dim, True, names, usual=-1)
     x, axis = _sortable(input, dim, "sort")
     indices = T.argsort(x, dim=axis, descending=flag(descending, "descending"))
     return pair(named_results.sort, T.sort(x, indices, dim=axis), indices, out)
@@ -94,7 +94,7 @@ def argsort(
     tensor([0, 2, 1])
     """
     if names:
-        dim, _ = renamed("argsort", None if dim == -1 else dim, True, names)
+        dim, _ = renamed("argsort", dim, True, names, usual=-1)
     x, axis = _sortable(input, dim, "sort")
     if x._edge is not None:
         note("argsort()", x)
@@ -164,7 +164,7 @@ def topk(
     (tensor([5., 4.]), tensor([1, 3]))
     """
     if names:
-        dim, _ = renamed("topk", None if dim == -1 else dim, True, names)
+        dim, _ = renamed("topk", dim, True, names, usual=-1)
     x, axis = _sortable(input, dim, "topk")
     payload = x._payload
     if payload.dtype.kind == "b":

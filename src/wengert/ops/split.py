@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.shapes import normal_dim
+from wengert.ops.checks import numpy_names
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
@@ -263,6 +264,7 @@ def chunk(input: Any, chunks: int, dim: int = 0, *, axis: Any = None) -> tuple[A
 
 
 @export("wengert", "Tensor")
+@numpy_names
 def tensor_split(
     input: Any,
     indices_or_sections: Any = None,

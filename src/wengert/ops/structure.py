@@ -13,6 +13,7 @@ from wengert.base.export import export
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.base.size import Size
 from wengert.ops.arrange import diag, flip
+from wengert.ops.checks import numpy_names
 from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.out import into
@@ -225,6 +226,7 @@ def is_nonzero(input: Any) -> bool:
 
 
 @export("wengert", "Tensor")
+@numpy_names
 def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
     """Return a copy of a range of a dimension.
 

@@ -8,7 +8,7 @@ from typing import Any
 from wengert.ops.create import zeros
 from wengert.ops.join import cat
 from wengert.ops.strided import view_as_real
-from wengert.optim.line_search import Point, strong_wolfe
+from wengert.optim.line_search import Point, cubic_between, strong_wolfe
 from wengert.optim.optimizer import Optimizer, ParamsT, arguments, check_rate
 from wengert.optim.parameters import options_of, with_gradients
 from wengert.tape.modes import no_grad
@@ -256,3 +256,10 @@ def _strong_wolfe(
     reach = d.abs().max()
     best, count = strong_wolfe(at, start, t, reach, c1, c2, tolerance_change, max_ls)
     return best.value, best.grad, best.t, count
+
+
+def _cubic_interpolate(
+    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: tuple[Any, Any] | None = None
+) -> Any:
+    """Return the minimum of the cubic of two points, values and slopes, under PyTorch's name."""
+    return cubic_between(Point(x1, f1, None, g1), Point(x2, f2, None, g2), bounds)

@@ -103,7 +103,7 @@ def _bracketed(
         if point.slope >= 0:
             return [previous, point], count
         beyond = point.t + 0.01 * (point.t - previous.t), point.t * 10
-        t = _cubic(previous, point, beyond)
+        t = cubic_between(previous, point, beyond)
         previous, point = point, at(t)
         count += 1
     return [conditions.start, point], count
@@ -112,7 +112,7 @@ def _bracketed(
 def _inside(bracket: list[Point], stalled: bool) -> tuple[Any, bool]:
     """Return the next step length within the bracket, and whether it is close to an end."""
     near, far = min(p.t for p in bracket), max(p.t for p in bracket)
-    t = _cubic(bracket[0], bracket[1])
+    t = cubic_between(bracket[0], bracket[1])
     margin = 0.1 * (far - near)
     if not min(far - t, t - near) < margin:
         return t, False
@@ -122,7 +122,7 @@ def _inside(bracket: list[Point], stalled: bool) -> tuple[Any, bool]:
     return t, True
 
 
-def _cubic(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> Any:
+def cubic_between(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> Any:
     """Return the minimum, within bounds, of the cubic that interpolates two points and slopes."""
     left, right = (a, b) if a.t <= b.t else (b, a)
     lowest, highest = (left.t, right.t) if bounds is None else bounds

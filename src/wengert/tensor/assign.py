@@ -20,7 +20,7 @@ from wengert.ops.expand import expand
 from wengert.ops.index import check_bytes, fitting_value, named_places, split_index
 from wengert.ops.pointwise import check_alpha, fitting_alpha, rounded_division
 from wengert.ops.randomness import drawn
-from wengert.ops.select import check_filling, check_fits
+from wengert.ops.select import check_filling, check_fits, mixed_bounds
 from wengert.ops.select import where as choose
 from wengert.ops.signatures import HandsOn
 from wengert.ops.strided import as_strided
@@ -215,11 +215,7 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
         check_cast(TABLE["clamp"], self, bounds)
         return write(TABLE["clamp"], self, (), {"min": min, "max": max}, "clamp_")
     if not all(isinstance(bound, TensorBase | np.ndarray) for bound in bounds):
-        kinds = ", ".join(type(bound).__name__ for bound in bounds)
-        raise TypeError(
-            f"clamp_() received an invalid combination of arguments - got ({kinds}), but the "
-            "bounds must be both numbers or both Tensors"
-        )
+        return clamp_(self, *mixed_bounds("clamp_", min, max))
     form = "clamp_tensor"
     if min is None or max is None:
         form = "clamp_max_tensor" if min is None else "clamp_min_tensor"
