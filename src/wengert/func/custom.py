@@ -417,7 +417,8 @@ class custom_vjp:
 class custom_jvp:
     """A function with a custom forward-mode derivative; use it as a decorator.
 
-    Reverse mode transposes the rule, which must be linear in the tangents.
+    Reverse mode transposes the rule, which must be linear in the tangents. As in `custom_vjp`, the
+    rule is used at every order; `jax.custom_jvp` uses it in the innermost derivative only.
 
     Parameters
     ----------

@@ -583,3 +583,82 @@ def test_windows_along_any_axes_have_the_values_of_their_elements(options):
         fast = lax.reduce_window(x, args[0], lax.max, *args[1:], **options)
         plain = lax.reduce_window(x, args[0], lambda a, b: lax.max(a, b), *args[1:], **options)
         assert fast.tolist() == plain.tolist()
+
+
+# -- what bodies write -----------------------------------------------------------------------------
+
+
+class Draws:
+    """Random numbers by a counter in a dictionary, as packages count their keys."""
+
+    def __init__(self):
+        self.counts = {"n": 0}
+
+    def make(self):
+        counts = self.counts
+
+        def draw():
+            counts["n"] += 1
+            return jax.random.normal(jax.random.fold_in(jax.random.key(3), counts["n"]))
+
+        return draw
+
+
+def test_bodies_of_loops_write_once_as_in_a_trace():
+    """A counter of random keys counts one call, however many turns there are."""
+    first = Draws().make()()
+    for loop in (
+        lambda f: lax.scan(lambda c, _: (c, f()), 0, None, length=3)[1],
+        lambda f: lax.map(lambda x: f(), jnp.arange(3)),
+        lambda f: lax.fori_loop(0, 3, lambda i, ys: ys.at[i].set(f()), jnp.zeros(3)),
+        lambda f: lax.while_loop(
+            lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1].at[s[0]].set(f())), (0, jnp.zeros(3))
+        )[1],
+    ):
+        for change in (lambda x: x, jax.jit):
+            draws = Draws()
+            draw = draws.make()
+            assert change(lambda: loop(draw))().tolist() == [first] * 3  # noqa: B023
+            assert draws.counts == {"n": 1}
+            assert draw() != first
+
+
+def test_variables_lists_and_sets_are_written_once():
+    count, names, seen = 0, [], set()
+
+    def body(c, x):
+        nonlocal count
+        count += 1
+        names.append(len(names))
+        seen.add(len(seen))
+        return c + count + len(names) + len(seen), None
+
+    assert lax.scan(body, 0, jnp.arange(4))[0] == 12
+    assert (count, names, seen) == (1, [0], {0})
+    with pytest.raises(ValueError, match="stop"):
+        lax.scan(lambda c, x: (names.append(1), (_ for _ in ()).throw(ValueError("stop"))), 0, X)
+
+
+def test_branches_that_are_not_taken_write_too():
+    one, two, three = [
+        jax.random.normal(jax.random.fold_in(jax.random.key(3), i)) for i in (1, 2, 3)
+    ]
+    for taken, expected in ((True, one), (False, two)):
+        draw = Draws().make()
+        assert lax.cond(taken, lambda: draw(), lambda: draw()) == expected  # noqa: B023
+        assert draw() == three
+    draw = Draws().make()
+    assert lax.switch(1, [lambda: draw(), lambda: draw()]) == two
+    assert draw() == three
+
+
+@pytest.mark.parametrize("transform", [grad, jax.jacfwd, lambda f: jax.jit(grad(f))])
+def test_rematerialized_functions_draw_the_same_again(transform):
+    def loss(x, remat):
+        draw = Draws().make()
+        block = lambda x: jnp.sin(x * draw()) * draw()  # noqa: E731
+        block = jax.checkpoint(block) if remat else block
+        return block(block(x))
+
+    expected = transform(lambda x: loss(x, False))(0.5)
+    close(transform(lambda x: loss(x, True))(0.5), expected)

@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert.autograd.graph import saved_tensors_hooks
 from wengert.compat.jax.array import asarray
+from wengert.compat.jax.effects import Once
 from wengert.compat.jax.reverse import vjp
 from wengert.compat.jax.tracing import argument, check_callable, short, wraps
 from wengert.compat.jax.trees import tree_leaves, tree_map
@@ -190,20 +191,22 @@ def checkpoint(
     statics = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
     @wraps(fun)
-    def computed(*args, **kwargs) -> Any:
-        token = NAMED.set([])
-        try:
-            return fun(*args, **kwargs)
-        finally:
-            NAMED.reset(token)
-
-    @wraps(fun)
     def checkpointed(*args, **kwargs) -> Any:
         given, named = tree_map(_array_or_same, (list(args), kwargs))
         for place in statics:
             given[place] = args[place]
         if not is_grad_enabled():
             return fun(*given, **named)
+        once = Once(fun)
+
+        @wraps(fun)
+        def computed(*args, **kwargs) -> Any:
+            token = NAMED.set([])
+            try:
+                return once(*args, **kwargs)
+            finally:
+                NAMED.reset(token)
+
         keeps = None if policy is None else keeper(policy, tree_leaves((given, named)))
         region = Region(computed, tuple(given), named, keeps=keeps, preserve_rng_state=False)
         with saved_tensors_hooks(region.pack, region.unpack):

@@ -20,6 +20,7 @@ from wengert.autograd.function import Function
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.classes import is_traced
+from wengert.compat.jax.effects import Once, taken
 from wengert.compat.jax.lax_elementwise import stop_gradient as _stop
 from wengert.compat.jax.reverse import jvp, transposed_at_zero
 from wengert.compat.jax.tracing import (
@@ -128,8 +129,9 @@ def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
         yes = _outputs(true_fun(*arrays), true_fun, "cond")
         no = _outputs(false_fun(*arrays), false_fun, "cond")
         return _chosen(which != 0, yes, no)
-    fun = true_fun if which else false_fun
-    return _outputs(fun(*arrays), fun, "cond")
+    at = 0 if which else 1
+    branches = (true_fun, false_fun)
+    return _outputs(taken(branches, at, arrays), branches[at], "cond")
 
 
 def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> Any:
@@ -155,8 +157,8 @@ def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> 
         for number in range(len(branches) - 2, -1, -1):
             chosen = _chosen(which <= number, results[number], chosen)
         return chosen
-    branch = branches[max(0, min(int(which), len(branches) - 1))]
-    return _outputs(branch(*arrays), branch, "switch")
+    at = max(0, min(int(which), len(branches) - 1))
+    return _outputs(taken(branches, at, arrays), branches[at], "switch")
 
 
 # -- loops -----------------------------------------------------------------------------------------
@@ -264,6 +266,7 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
         if not callable(fun):
             raise TypeError("lax.while_loop: body_fun and cond_fun arguments should be callable.")
     carry = _Carry(init_val, "while_loop body", body_fun)
+    cond_fun, body_fun = Once(cond_fun), Once(body_fun)
     going = _holds(cond_fun, carry.value)
     while bool(going._payload.any()):
         new = carry.taken(body_fun(carry.value))
@@ -308,6 +311,7 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
     if fractions or differs(first._payload) or differs(last._payload):
         return looped(first, init_val)
     carry, decisions = _Carry(init_val, "scan body", body_fun, 1), decisions_taken()
+    body_fun = Once(body_fun)
     for i in range(int(first), int(last)):
         number = made(convert(asarray(i), first.dtype), True)
         if i == int(first) + 1 and int(last) - i > _LONG and _is_simple(carry.leaves, decisions):
@@ -369,6 +373,7 @@ def scan(
         for part in row:
             made(part, leaf.weak_type)
     carry = _Carry(init, "scan body", f)
+    f = Once(f)
     collected: list[Any] = [None] * count
     for i in range(count)[::-1] if reverse else range(count):
         value, collected[i] = _pair(f(carry.value, structure.unflatten([row[i] for row in rows])))
@@ -443,7 +448,8 @@ def map(f: Callable[..., Any], xs, *, batch_size: int | None = None) -> Any:
     Array([0, 1, 4], dtype=int32)
     """
     if batch_size is None or batch_size <= 0:
-        return scan(lambda _, x: (None, f(x)), None, xs)[1]
+        called = Once(f)
+        return scan(lambda _, x: (None, called(x)), None, xs)[1]
     leaves, structure = tree_flatten(_arrays(xs))
     count = _length(leaves, None)
     parts = [
