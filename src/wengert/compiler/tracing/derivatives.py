@@ -92,7 +92,11 @@ def derived(
             found[key] = made._replace(
                 written=(
                     *[k for k, memory in enumerate(lies) if memory in written],
-                    *[~i for i, symbol in enumerate(trace.given) if symbol.memory.first in written],
+                    *[
+                        ~i
+                        for i, symbol in enumerate(trace.given)
+                        if (symbol.memory or symbol.storage).first in written
+                    ],
                 )
             )
         visited.append(found[key])
