@@ -278,6 +278,9 @@ def fill_sections(names: dict[str, Any]) -> None:
         if type(value) in _FUNCTIONS:
             if is_own(value) and (doc := value.__doc__):
                 value.__doc__ = module.filled(doc, value)
+                inner = getattr(value, "__wrapped__", None)
+                if type(inner) is FunctionType:
+                    inner.__doc__ = value.__doc__
         elif isinstance(value, type) and value.__module__ == name:
             members = vars(value)
             if (doc := value.__doc__) and not value.__flags__ & _IMMUTABLE:

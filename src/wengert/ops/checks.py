@@ -162,12 +162,12 @@ _NUMPYS = {"axis": "dim", "keepdims": "keepdim", "a": "input", "x": "input"}
 def numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let `function` take its arguments under NumPy's names, too, as PyTorch's parser does.
 
-    A call costs 0.1 µs more: small operations list ``**names`` and call `renamed`.
+    A call costs 0.2 to 0.3 µs more: small operations list ``**names`` and call `renamed`.
     """
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        for key in _NUMPYS.keys() & kwargs.keys():
+        for key in _NUMPYS.keys() & kwargs.keys() if kwargs else ():
             if _NUMPYS[key] not in kwargs:
                 kwargs[_NUMPYS[key]] = kwargs.pop(key)
         return function(*args, **kwargs)

@@ -15,6 +15,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.kernels import recurrent as kernels
 from wengert.ops.affine import linear
+from wengert.ops.coerce import operand
 from wengert.ops.dropout import dropout
 from wengert.ops.matmul import ADDED_MATRICES, check_dtypes
 from wengert.ops.options import placed
@@ -78,6 +79,12 @@ def run_layers(
 
 def _network(mode: str, rows: Any, args: Sequence[Any]) -> tuple[Any, ...]:
     """Compute `lstm` and its like from their arguments; those of packed rows begin with sizes."""
+    if len(args) != 8:
+        raise TypeError(
+            f"{mode.lower()}() received an invalid combination of arguments - got {len(args) + 1}, "
+            "but expected 9: see `help`"
+        )
+    rows = operand(rows, mode.lower())
     packed = not isinstance(args[2], bool)
     sizes: Sizes = tuple(args[0].tolist()) if packed else ()
     hx, flat, biased, count, rate, training, both = args[1:8] if packed else args[:7]
