@@ -18,6 +18,7 @@ import pytest
 
 from support.deviations import DEVIATIONS
 from support.opinfo import Comparison
+from wengert.base.places import REFUSED
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest")  # PyTorch's descriptions of its operations need it
@@ -49,6 +50,9 @@ def label(info):
 
 
 def comparison(info):
+    path, _, name = info.name.rpartition(".")
+    if name in REFUSED.get(path, ()):
+        return None
     try:
         return Comparison(torch, info, drawn=info.name in DRAWN.split())
     except AttributeError:
