@@ -16,7 +16,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.names import defined, shows
 from wengert.func.forward import cast_tangent, joined
 from wengert.func.inputs import Entered
-from wengert.interp.dual import Dual
+from wengert.interp.dual import has_tangent
 from wengert.interp.levels import Level, Lifted
 from wengert.kernels.strided import stored_as
 from wengert.tape.base import TensorBase, new_tensor
@@ -133,14 +133,6 @@ def _chosen(level: int | None) -> Level | None:
     return _OPEN.get()
 
 
-def _has_tangent(payload: Any, level: Level) -> bool:
-    if not isinstance(payload, Lifted):
-        return False
-    if isinstance(payload, Dual) and payload.owner is level:
-        return payload.tangent is not None
-    return any(_has_tangent(part, level) for part in payload.contents())
-
-
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     """Make a dual tensor: values computed from it carry their derivatives as tangents.
 
@@ -194,12 +186,12 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             f"the given forward gradient is of size {list(tangent._payload.shape)}."
         )
     tensor, tangent = settled(tensor), settled(tangent)
-    if _has_tangent(tensor._payload, place):
+    if has_tangent(tensor._payload, place):
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             "same level 0 is not supported."
         )
-    if _has_tangent(tangent._payload, place):
+    if has_tangent(tangent._payload, place):
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level "
             "0 is not supported."
@@ -251,7 +243,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     # writes to the parts reach the tensor, so these must be memory
     tensor._array()
     primal = move("primal_of", tensor, place)
-    tangent = tangent_tensor(tensor, place) if _has_tangent(tensor._payload, place) else None
+    tangent = tangent_tensor(tensor, place) if has_tangent(tensor._payload, place) else None
     if tangent is None:
         # a separate tensor, which gets no tangent when this one is written to
         if primal._edge is not None:

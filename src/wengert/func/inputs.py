@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from wengert.autograd import levels
+from wengert.autograd import levels as levels
 from wengert.autograd.reach import held_outside
 from wengert.base.containers import aligned, flatten, paths
 from wengert.base.dtypes import is_differentiable
-from wengert.interp import batching_rules, tangents
+from wengert.interp import batching_rules as batching_rules
+from wengert.interp import tangents as tangents
 from wengert.interp.levels import Level
 from wengert.ops.create import tensor as new
-from wengert.prims import whole
-from wengert.tape import forward, level_writes
+from wengert.prims import whole as whole  # any operation may be called
+from wengert.tape import forward as forward
 from wengert.tape.base import LEAF, TensorBase, alike, new_tensor
 from wengert.tape.level_writes import end, left, put_back
 from wengert.tape.levels import brought
@@ -27,8 +28,6 @@ from wengert.tape.record import T
 from wengert.tape.sites import OURS
 from wengert.tape.write_checks import written_outside
 
-# a function under a transform may call any operation
-REQUIRES = (batching_rules, forward, levels, level_writes, tangents, whole)
 # a graph may be walked after its levels have ended, while others are active
 next_number = itertools.count(1).__next__
 

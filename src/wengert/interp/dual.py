@@ -423,3 +423,12 @@ D: Any = Interpreter(run)
 """Every primitive as a function of values with tangents."""
 
 Dual._namespace = D
+
+
+def has_tangent(payload: Any, level: Level) -> bool:
+    """Return whether a payload carries a tangent of `level`."""
+    if not isinstance(payload, Lifted):
+        return False
+    if isinstance(payload, Dual) and payload.owner is level:
+        return payload.tangent is not None
+    return any(has_tangent(part, level) for part in payload.contents())

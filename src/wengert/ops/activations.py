@@ -10,12 +10,10 @@ from wengert.base.export import export
 from wengert.ops.checks import real_input
 from wengert.ops.coerce import number, operand, real_number
 from wengert.ops.out import into
-from wengert.prims import neural as _records
+from wengert.prims import neural as neural
 from wengert.prims.table import TABLE
 from wengert.tape.inplace import write
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 # Klambauer et al., "Self-Normalizing Neural Networks" (2017)
 _SELU_ALPHA = 1.6732632423543772848170429916717

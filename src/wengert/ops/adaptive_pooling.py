@@ -15,11 +15,10 @@ from wengert.base.sections import named
 from wengert.ops.coerce import operand
 from wengert.ops.reduce import mean
 from wengert.ops.windows import several, words_of
-from wengert.prims import pooling, resample
+from wengert.prims import pooling as pooling
+from wengert.prims import resample as resample
 from wengert.tape.record import T
 
-# the records of the primitives called below
-REQUIRES = (pooling, resample)
 Shape = tuple[int, ...]
 
 

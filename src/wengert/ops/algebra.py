@@ -27,8 +27,8 @@ from wengert.ops.linear_types import lu_unpack as _unpacked
 from wengert.ops.linear_types import triangular_solve as _solved
 from wengert.ops.matrix_functions import matrix_exp, matrix_power
 from wengert.ops.out import into, into_several
-from wengert.prims import factors as _factors
-from wengert.prims import linear_systems as _records
+from wengert.prims import factors as factors
+from wengert.prims import linear_systems as linear_systems
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn_outdated
@@ -49,8 +49,6 @@ __all__ = [
     "slogdet",
     "triangular_solve",
 ]
-
-REQUIRES = (_factors, _records)
 
 
 @export("wengert", "Tensor")

@@ -25,15 +25,14 @@ from wengert.ops.permute import transpose
 from wengert.ops.reduce import sum
 from wengert.ops.select import clamp, masked_fill
 from wengert.ops.shape import reshape
-from wengert.prims import contraction as _products
-from wengert.prims import numbers as _records
+from wengert.prims import contraction as contraction
+from wengert.prims import numbers as numbers
 from wengert.tape.base import new_tensor
 from wengert.tape.masked import hides
 from wengert.tape.modes import mixes_dtypes
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-REQUIRES = (_products, _records)
 _FEW = 64
 """The number of steps up to which causal masks are cached."""
 

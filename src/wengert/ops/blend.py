@@ -10,11 +10,8 @@ from wengert.base.export import export
 from wengert.ops.coerce import in_former_order, number, operand, real_number
 from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
-from wengert.prims import blend as _records
+from wengert.prims import blend as blend
 from wengert.tape.operands import is_number, plain
-
-REQUIRES = (_records,)
-
 
 _WHOLE = frozenset("biu")
 

@@ -11,10 +11,8 @@ from typing import Any
 from wengert.base.export import export
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
-from wengert.prims import complex_parts as _records
+from wengert.prims import complex_parts as complex_parts
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 @export("wengert", "Tensor")

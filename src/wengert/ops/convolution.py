@@ -15,12 +15,10 @@ from wengert.base.sections import named
 from wengert.base.shapes import whole
 from wengert.ops.convolution_arguments import check_dtypes, checked, ints
 from wengert.ops.padding import constant_pad_nd
-from wengert.prims import convolution as _records
+from wengert.prims import convolution as _records  # noqa: F401  of the primitives
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-# the records of the primitives called below
-REQUIRES = (_records,)
 Shape = tuple[int, ...]
 
 

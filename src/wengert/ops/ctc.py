@@ -17,11 +17,9 @@ from wengert.ops.losses import reduction_of
 from wengert.ops.options import placed
 from wengert.ops.reduce import mean, sum
 from wengert.ops.shape import squeeze
-from wengert.prims import ctc as _records
+from wengert.prims import ctc as ctc
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 def _lengths(values: Any, name: str) -> tuple[int, ...]:

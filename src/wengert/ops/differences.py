@@ -16,12 +16,10 @@ from wengert.ops.coerce import integer, number, operand
 from wengert.ops.join import cat
 from wengert.ops.options import placed
 from wengert.ops.out import into
-from wengert.prims import scan as _records
+from wengert.prims import scan as scan
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast, is_number, plain
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 def _part(x: Any, dim: int, start: int, end: int) -> Any:

@@ -8,11 +8,9 @@ from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, number, operand, wide
-from wengert.prims import distances as _records
+from wengert.prims import distances as distances
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 _MODES = {
     "use_mm_for_euclid_dist_if_necessary": None,

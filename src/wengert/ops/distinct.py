@@ -18,11 +18,9 @@ from wengert.base.shapes import normal_dim
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
 from wengert.ops.coerce import operand
-from wengert.prims import search as _records
+from wengert.prims import search as search
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 @export("wengert", "Tensor")

@@ -17,12 +17,10 @@ from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.reduce import sum
-from wengert.prims import contraction as _records
+from wengert.prims import contraction as contraction
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 Labels = tuple[int, ...]
 Shapes = tuple[tuple[int, ...], ...]

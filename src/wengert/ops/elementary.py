@@ -17,7 +17,7 @@ from wengert.ops.elementwise import binary, two_tensors, unary
 from wengert.ops.out import into
 from wengert.ops.pointwise import is_complex
 from wengert.ops.select import check_filling
-from wengert.prims import numbers as _records
+from wengert.prims import numbers as numbers
 from wengert.prims.record import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import write
@@ -25,8 +25,6 @@ from wengert.tape.masked import hides
 from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast, held, is_number, plain
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 deg2rad = unary("deg2rad", "[180.0, -90.0]", "tensor([ 3.1416, -1.5708])")
 rad2deg = unary("rad2deg", "[3.1416, -1.5708]", "tensor([180.0004, -90.0002])")

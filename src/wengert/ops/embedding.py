@@ -19,7 +19,7 @@ from wengert.ops.gather import gather, index_add
 from wengert.ops.options import placed
 from wengert.ops.reduce import sum
 from wengert.ops.shape import reshape
-from wengert.prims import embedding as _records
+from wengert.prims import embedding as _records  # noqa: F401  of the primitives
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import write
@@ -29,8 +29,6 @@ from wengert.tape.record import T
 from wengert.tape.saved import unpack
 from wengert.tape.sites import warn
 from wengert.tape.sparse import give_sparse
-
-REQUIRES = (_records,)
 
 
 def _row(padding_idx: int | None, count: int, error: Exception) -> int:

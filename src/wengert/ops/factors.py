@@ -34,12 +34,10 @@ from wengert.ops.linear_types import (
 from wengert.ops.matmul import matmul
 from wengert.ops.options import placed
 from wengert.ops.out import into, into_several
-from wengert.prims import factors as _records
+from wengert.prims import factors as factors
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import is_recording, untraced
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 def cholesky(input: Any, *, upper: bool = False, out: Any = None) -> Any:

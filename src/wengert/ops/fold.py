@@ -10,11 +10,9 @@ from typing import Any
 from wengert.base.export import export
 from wengert.kernels.columns import result_size
 from wengert.ops.coerce import integers, operand
-from wengert.prims import fold as records
+from wengert.prims import fold as _records  # noqa: F401  of the primitives
 from wengert.tape.record import T
 
-# the records of the primitives called below
-REQUIRES = (records,)
 Shape = tuple[int, ...]
 
 

@@ -13,11 +13,9 @@ from wengert.base.shapes import normal_dim
 from wengert.ops.checks import numpy_names
 from wengert.ops.coerce import dtype_name, integer, operand, wide
 from wengert.ops.out import into
-from wengert.prims import fourier as _records
+from wengert.prims import fourier as fourier
 from wengert.tape.operands import cast
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 Dims = tuple[int, ...]
 

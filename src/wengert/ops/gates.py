@@ -22,13 +22,11 @@ from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_exponential, draw_uniform
 from wengert.ops.whole_batches import drawn_of
-from wengert.prims import thresholds as _records
+from wengert.prims import thresholds as thresholds
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 def _made(name: str, x: Any, inplace: bool, **params: Any) -> Any:

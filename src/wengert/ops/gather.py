@@ -17,14 +17,13 @@ from wengert.ops.out import into
 from wengert.ops.shape import reshape
 from wengert.ops.strided import in_shape
 from wengert.ops.written import Form, copied, form
-from wengert.prims import scatter as _records
+from wengert.prims import scatter as _records  # noqa: F401  of the primitives
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import held, is_number, plain
 from wengert.tape.record import T
 from wengert.tape.saved import unpack
 from wengert.tape.sparse import give_sparse
 
-REQUIRES = (_records,)
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 

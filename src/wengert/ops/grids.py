@@ -7,12 +7,10 @@ from typing import Any
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
 from wengert.base.export import export
 from wengert.ops.coerce import dtype_name, operand, sizes_of
-from wengert.prims import grids
+from wengert.prims import grids as grids
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-# the records of the primitives called below
-REQUIRES = (grids,)
 _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
 

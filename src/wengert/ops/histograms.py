@@ -26,14 +26,12 @@ from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.named_results import pair
 from wengert.ops.options import number, placed
 from wengert.ops.out import into
-from wengert.prims import search as _records
+from wengert.prims import search as search
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.inference import made_in_inference
 from wengert.tape.operands import cast
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 _FLOATING = (np.dtype(np.float32), np.dtype(np.float64))
 

@@ -12,12 +12,9 @@ from wengert.ops.coerce import integer, operand
 from wengert.ops.out import into
 from wengert.ops.split import stretch
 from wengert.ops.strided import is_within, window_of
-from wengert.prims import scatter as _records
+from wengert.prims import scatter as scatter
 from wengert.tape.operands import cast
 from wengert.tape.record import T
-
-# the records of the primitives called below
-REQUIRES = (_records,)
 
 
 def _replaced(view: str, x: Any, src: Any, params: dict[str, Any]) -> Any:

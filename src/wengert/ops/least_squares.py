@@ -11,14 +11,12 @@ from wengert.ops.coerce import wide
 from wengert.ops.linear_checks import check_same_dtype, expand_batch
 from wengert.ops.linear_types import linalg_lstsq
 from wengert.ops.matmul import matmul
-from wengert.prims import linear_systems as _records
+from wengert.prims import linear_systems as linear_systems
 from wengert.tape.base import new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
 __all__ = ["lstsq"]
-
-REQUIRES = (_records,)
 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 

@@ -7,10 +7,8 @@ from typing import Any
 from wengert.base.errors import not_implemented
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, wide
-from wengert.prims import factors as _records
+from wengert.prims import factors as factors
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 LAPACK = "fdFD"
 """NumPy's characters for the dtypes of LAPACK; a dtype's name takes microseconds."""

@@ -25,8 +25,8 @@ from wengert.ops.linear_types import linalg_inv_ex, linalg_slogdet, linalg_solve
 from wengert.ops.out import into, into_several
 from wengert.ops.permute import movedim
 from wengert.ops.strided import in_shape
-from wengert.prims import factors as _factors
-from wengert.prims import linear_systems as _records
+from wengert.prims import factors as factors
+from wengert.prims import linear_systems as linear_systems
 from wengert.tape.record import T
 
 __all__ = [
@@ -41,8 +41,6 @@ __all__ = [
     "tensorinv",
     "tensorsolve",
 ]
-
-REQUIRES = (_factors, _records)
 
 _DTYPES = (
     "linalg.solve: Expected A and B to have the same dtype, but found A of type {} and B of type "

@@ -19,12 +19,10 @@ from wengert.ops.checks import flag
 from wengert.ops.coerce import in_full, number, operand
 from wengert.ops.constants import ONE, ZERO
 from wengert.ops.reduce import mean, sum
-from wengert.prims import neural as _records
+from wengert.prims import neural as neural
 from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
 from wengert.tape.sites import warn
-
-REQUIRES = (_records,)
 
 
 def reduction_of(

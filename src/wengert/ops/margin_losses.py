@@ -19,11 +19,9 @@ from wengert.ops.options import placed, sent_to
 from wengert.ops.reduce import mean, sum
 from wengert.ops.select import clamp, where
 from wengert.ops.shape import reshape
-from wengert.prims import scan as _records
+from wengert.prims import scan as scan
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 @export("nn.functional")

@@ -17,9 +17,9 @@ from wengert.ops.linear_systems import inv
 from wengert.ops.matmul import check_dtypes, check_lengths, matmul
 from wengert.ops.options import fixed
 from wengert.ops.out import into
-from wengert.prims import contraction as _contraction
-from wengert.prims import products as _records
-from wengert.prims import scan as _running
+from wengert.prims import contraction as contraction
+from wengert.prims import products as products
+from wengert.prims import scan as scan
 from wengert.tape.record import T
 
 __all__ = [
@@ -32,8 +32,6 @@ __all__ = [
     "vander",
     "vecdot",
 ]
-
-REQUIRES = (_contraction, _records, _running)
 
 
 # -- functions of matrices ------------------------------------------------------------------------

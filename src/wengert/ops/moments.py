@@ -20,12 +20,10 @@ from wengert.base.export import export
 from wengert.ops.checks import all_dims, flag, names_none, renamed
 from wengert.ops.coerce import number, operand
 from wengert.ops.out import into
-from wengert.prims import moments as _records
+from wengert.prims import moments as moments
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
-
-REQUIRES = (_records,)
 
 
 @export("wengert", "Tensor")

@@ -11,12 +11,10 @@ from wengert.base.export import export
 from wengert.ops.checks import dim_or_axis, one_dim, real_input
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
-from wengert.prims import neural as _records
+from wengert.prims import neural as neural
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
-
-REQUIRES = (_records,)
 
 
 @export("wengert", "Tensor")

@@ -24,14 +24,13 @@ from wengert.ops.normalisation_arguments import (
     update,
     widened,
 )
-from wengert.prims import mean_squares, normalisation
+from wengert.prims import mean_squares as mean_squares
+from wengert.prims import normalisation as normalisation
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import no_grad
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-# the records of the primitives called below
-REQUIRES = (mean_squares, normalisation)
 _TOO_FEW = (
     "Dimension out of range (expected to be in range of [-1, 0], but got 1): the input needs the "
     "shape (N, C, ...), but has {}"

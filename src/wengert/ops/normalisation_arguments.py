@@ -14,15 +14,12 @@ from wengert.ops.checks import refuse_gradients
 from wengert.ops.coerce import operand
 from wengert.ops.constants import ONE, ZERO
 from wengert.ops.out import into
-from wengert.prims import normalisation
+from wengert.prims import normalisation as normalisation
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import is_plain, write, written
 from wengert.tape.operands import cast
 from wengert.tape.record import T
-
-# the records of the primitives called below
-REQUIRES = (normalisation,)
 
 _NOT_BATCHED = (
     "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "

@@ -14,11 +14,9 @@ from wengert.ops.moments import check_norm_dtype, vector_norm
 from wengert.ops.options import number
 from wengert.ops.out import into
 from wengert.ops.select import clamp_min
-from wengert.prims import distances as _records
+from wengert.prims import distances as distances
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 @export("wengert", "Tensor")

@@ -23,12 +23,10 @@ from wengert.ops.coerce import dtype_name, integer, operand, wide
 from wengert.ops.named_results import pair
 from wengert.ops.options import placed
 from wengert.ops.out import into
-from wengert.prims import blend as _blend_records
-from wengert.prims import sorting as _records
+from wengert.prims import blend as blend
+from wengert.prims import sorting as sorting
 from wengert.tape.operands import cast, is_number, plain
 from wengert.tape.record import T
-
-REQUIRES = (_records, _blend_records)
 
 
 def _checked(input: Any, dim: Any, name: str, kernel: str) -> tuple[Any, int]:

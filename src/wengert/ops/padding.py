@@ -11,13 +11,12 @@ from wengert.base.export import export
 from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import integer, integers, number, operand
 from wengert.ops.options import placed
-from wengert.prims import padding as _records
-from wengert.prims import structure as _more_records
+from wengert.prims import padding as padding
+from wengert.prims import structure as structure
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import held
 from wengert.tape.record import T
 
-REQUIRES = (_records, _more_records)
 Pads = tuple[tuple[int, int], ...]
 _RECORDS = {
     "reflect": "reflection_pad",

@@ -18,12 +18,10 @@ from wengert.ops.checks import bool_mask, flag
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
-from wengert.prims import place as _records
+from wengert.prims import place as place
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast, held, is_number, plain
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 def _long(index: Any, op: str, message: str) -> Any:

@@ -15,12 +15,9 @@ from wengert.base.sections import named
 from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, operand
 from wengert.ops.windows import several, window, words_of
-from wengert.prims import pooling
+from wengert.prims import pooling as pooling
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
-
-# the records of the primitives called below
-REQUIRES = (pooling,)
 
 # -- the largest elements -------------------------------------------------------------------------
 

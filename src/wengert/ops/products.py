@@ -25,14 +25,12 @@ from wengert.ops.matrix_functions import cross as _cross
 from wengert.ops.out import into
 from wengert.ops.reduce import sum
 from wengert.ops.strided import in_shape
-from wengert.prims import contraction as _contraction
-from wengert.prims import products as _records
+from wengert.prims import contraction as contraction
+from wengert.prims import products as products
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn, warn_once
-
-REQUIRES = (_contraction, _records)
 
 
 @export("wengert", "Tensor", "Tensor_")

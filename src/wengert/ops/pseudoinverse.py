@@ -13,12 +13,10 @@ from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, wide
 from wengert.ops.linear_checks import LAPACK, square_of
 from wengert.ops.out import into
-from wengert.prims import spectral as _records
+from wengert.prims import spectral as spectral
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import no_grad
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 __all__ = ["matrix_rank", "pinv"]
 

@@ -15,12 +15,10 @@ from wengert.kernels import fused
 from wengert.ops.coerce import integer, operand, wide
 from wengert.ops.options import check_strided, float_type, made, number, type_of
 from wengert.ops.out import asked, created, into
-from wengert.prims import parts as _records
+from wengert.prims import parts as parts
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 from wengert.tape.sites import warn
-
-REQUIRES = (_records,)
 
 
 @export("wengert")

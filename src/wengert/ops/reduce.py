@@ -26,13 +26,11 @@ from wengert.ops.checks import (
 )
 from wengert.ops.coerce import operand
 from wengert.ops.out import asked, into
-from wengert.prims import moments as _records
-from wengert.prims import scan as _running
+from wengert.prims import moments as moments
+from wengert.prims import scan as scan
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 from wengert.tape.record import T
-
-REQUIRES = (_records, _running)
 
 _INT64 = np.dtype(np.int64)
 

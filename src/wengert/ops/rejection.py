@@ -24,12 +24,10 @@ from wengert.ops.generator import stream_of
 from wengert.ops.options import input_tensor
 from wengert.ops.select import in_history
 from wengert.ops.whole_batches import drawn_of, holds
-from wengert.prims import samplers as _records
+from wengert.prims import samplers as samplers
 from wengert.tape.base import new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 def _parameters(function: str, kernel: str, *values: Any, half: bool = False) -> list[Any]:

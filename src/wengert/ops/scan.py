@@ -14,11 +14,9 @@ from wengert.ops.checks import one_dim, real_input, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.named_results import pair
 from wengert.ops.out import into
-from wengert.prims import scan as _records
-from wengert.prims import sorting as _positions
+from wengert.prims import scan as scan
+from wengert.prims import sorting as sorting
 from wengert.tape.record import T
-
-REQUIRES = (_records, _positions)
 
 
 @export("wengert", "Tensor")

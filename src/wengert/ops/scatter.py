@@ -16,13 +16,11 @@ from wengert.ops.gather import along, check_slices, source_of
 from wengert.ops.options import placed
 from wengert.ops.out import into
 from wengert.ops.search import searchsorted
-from wengert.prims import scatter as _records
+from wengert.prims import scatter as scatter
 from wengert.prims.facet import Facet
 from wengert.prims.record import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 REDUCES: Facet[tuple[str, ...]] = Facet("reduces", lambda prim: ())
 """The allowed values of the parameter `reduce`."""

@@ -15,13 +15,11 @@ from wengert.kernels.reduce import are_within
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
-from wengert.prims import search as _records
+from wengert.prims import search as search
 from wengert.tape.base import new_tensor
 from wengert.tape.detachments import note
 from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 

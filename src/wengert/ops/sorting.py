@@ -12,11 +12,9 @@ from wengert.ops.checks import flag, one_dim, renamed
 from wengert.ops.coerce import integer, operand
 from wengert.ops.named_results import pair
 from wengert.ops.out import into
-from wengert.prims import sorting as _records
+from wengert.prims import sorting as sorting
 from wengert.tape.detachments import note
 from wengert.tape.record import T
-
-REQUIRES = (_records,)
 
 
 def _sortable(input: Any, dim: Any, name: str) -> tuple[Any, int]:

@@ -16,8 +16,8 @@ from wengert.ops.checks import real_input
 from wengert.ops.elementwise import binary, two_tensors, unary
 from wengert.ops.out import into
 from wengert.ops.pointwise import documented
-from wengert.prims import bessel as _bessel
-from wengert.prims import polynomials as _polynomials
+from wengert.prims import bessel as bessel
+from wengert.prims import polynomials as polynomials
 from wengert.prims.record import TABLE
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
@@ -80,8 +80,6 @@ __all__ = [
     "xlogy",
     "zeta",
 ]
-
-REQUIRES = (_bessel, _polynomials)
 
 digamma = psi = _core.digamma
 gammaln = _core.lgamma

@@ -20,7 +20,7 @@ from wengert.ops.coerce import dtype_name
 from wengert.ops.linear_checks import check_floating, check_lapack, matrices_of, square_of
 from wengert.ops.out import into, into_several
 from wengert.ops.spectral_types import linalg_eig, linalg_eigh, linalg_qr, linalg_svd
-from wengert.prims import spectral as _records
+from wengert.prims import spectral as spectral
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
 
@@ -34,8 +34,6 @@ __all__ = [
     "svd",
     "svdvals",
 ]
-
-REQUIRES = (_records,)
 
 
 def _traced(x: Any) -> bool:

@@ -14,15 +14,13 @@ from wengert.ops import reduce
 from wengert.ops.checks import all_dims, flag, renamed
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
-from wengert.prims import parts as _parts_records
-from wengert.prims import statistics as _records
+from wengert.prims import parts as parts
+from wengert.prims import statistics as statistics
 from wengert.tape.base import new_tensor
 from wengert.tape.masked import hides
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
-
-REQUIRES = (_records, _parts_records)
 
 
 @export("wengert", "Tensor")

@@ -12,11 +12,9 @@ from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, operand, wide
 from wengert.ops.options import placed
 from wengert.ops.padding import pad
-from wengert.prims import fourier as _records
+from wengert.prims import fourier as fourier
 from wengert.tape.record import T
 from wengert.tape.sites import warn
-
-REQUIRES = (_records,)
 
 _NO_WINDOW = (
     "A window was not provided. A rectangular window will be applied,which is known to cause "

@@ -20,13 +20,11 @@ from wengert.ops.out import into
 from wengert.ops.permute import transpose
 from wengert.ops.shape import reshape
 from wengert.ops.split import narrow
-from wengert.prims import structure as _records
+from wengert.prims import structure as structure
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 from wengert.tape.views import unviewed
-
-REQUIRES = (_records,)
 
 
 def _each(name: str, tensors: tuple[Any, ...], grown: Any) -> Any:

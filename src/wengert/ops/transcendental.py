@@ -13,13 +13,11 @@ from wengert.base.export import export
 from wengert.ops.coerce import integer, number, operand
 from wengert.ops.elementwise import binary, unary
 from wengert.ops.out import into
-from wengert.prims import bessel as _bessel
-from wengert.prims import gamma as _gamma
-from wengert.prims import logarithms as _logarithms
-from wengert.prims import normal as _normal
+from wengert.prims import bessel as bessel
+from wengert.prims import gamma as gamma
+from wengert.prims import logarithms as logarithms
+from wengert.prims import normal as normal
 from wengert.tape.record import T
-
-REQUIRES = (_bessel, _gamma, _logarithms, _normal)
 
 lgamma = unary("lgamma", "[0.5, 3.0]", "tensor([0.5724, 0.6931])")
 digamma = unary("digamma", "[0.5, 3.0]", "tensor([-1.9635,  0.9228])")

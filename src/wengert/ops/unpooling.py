@@ -15,11 +15,9 @@ from wengert.base.sections import named
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.random import rand
 from wengert.ops.windows import each, several, words_of
-from wengert.prims import pooling
+from wengert.prims import pooling as pooling
 from wengert.tape.record import T
 
-# the records of the primitives called below
-REQUIRES = (pooling,)
 Shape = tuple[int, ...]
 
 # -- the inverse ----------------------------------------------------------------------------------

@@ -10,12 +10,10 @@ import math
 from typing import Any
 
 from wengert.kernels import distances as kernels
-from wengert.prims import moments
+from wengert.prims import moments as moments
 from wengert.prims.families import general, linear, per_matrix
 from wengert.prims.matrices import mT
 from wengert.prims.record import case, not_implemented
-
-REQUIRES = (moments,)
 
 Dims = tuple[int, ...]
 

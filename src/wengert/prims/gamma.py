@@ -6,11 +6,10 @@ from typing import Any
 
 from wengert.kernels import gamma as kernels
 from wengert.kernels.samplers import gamma_slope
-from wengert.prims import logarithms
+from wengert.prims import logarithms as logarithms
 from wengert.prims.families import elementwise, general
 from wengert.prims.record import case, no_derivative, not_implemented
 
-REQUIRES = (logarithms,)
 """Modules whose records the rules use."""
 
 

@@ -21,12 +21,10 @@ import numpy as np
 
 from wengert.kernels import normalisation as kernels
 from wengert.kernels import normalisation_slopes as slopes
-from wengert.prims import moments
+from wengert.prims import moments as moments
 from wengert.prims.families import constant, general
 from wengert.prims.pull import are_raw
 from wengert.prims.record import case, not_implemented
-
-REQUIRES = (moments,)
 
 Dims = tuple[int, ...]
 

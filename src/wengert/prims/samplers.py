@@ -12,8 +12,6 @@ from wengert.prims import gamma
 from wengert.prims.families import general, per_matrix
 from wengert.prims.record import not_implemented
 
-REQUIRES = (gamma,)
-
 
 def _slope_of_dirichlet(F: Any, g: Any, self: Any, drawn: Any) -> Any:
     total = F.sum_dim(self, dim=(self.ndim - 1,), keepdim=True)

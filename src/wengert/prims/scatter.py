@@ -11,11 +11,9 @@ import numpy as np
 from wengert.kernels import scatter as kernels
 from wengert.kernels import shape as views
 from wengert.kernels import strided
-from wengert.prims import place
+from wengert.prims import place as _place  # noqa: F401  it registers the views
 from wengert.prims.families import general, linear
 from wengert.prims.record import case, names_of
-
-REQUIRES = (place,)
 
 Shape = tuple[int, ...]
 

@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.kernels.scipy import distribution, ufunc
-from wengert.prims import bessel, scipy_special
+from wengert.prims import bessel as bessel
+from wengert.prims import scipy_special as scipy_special
 from wengert.prims.families import elementwise
 from wengert.prims.record import case, no_derivative
-
-REQUIRES = (bessel, scipy_special)
 
 Slope = Callable[..., Any]
 _ROOT_PI = math.sqrt(math.pi)

@@ -19,11 +19,13 @@ from wengert.base.extras import scipy_module
 from wengert.kernels.integrals import expn
 from wengert.kernels.samplers import beta_slope
 from wengert.kernels.scipy import ufunc
-from wengert.prims import bessel, gamma, logarithms, normal, roots
+from wengert.prims import bessel as bessel
+from wengert.prims import gamma as gamma
+from wengert.prims import logarithms as logarithms
+from wengert.prims import normal as normal
+from wengert.prims import roots as roots
 from wengert.prims.families import elementwise
 from wengert.prims.record import case, no_derivative, not_implemented
-
-REQUIRES = (bessel, gamma, logarithms, normal, roots)
 
 _DEGREE = math.pi / 180
 _ROOT_PI = math.sqrt(math.pi)

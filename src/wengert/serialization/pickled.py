@@ -80,6 +80,13 @@ class Pickler:
             self._out += b"j" + struct.pack("<I", known)
             return
         kind: Any = type(value)
+        made = _CALLS.get(kind)
+        if made is not None:
+            path, arguments = made
+            self._call(path, arguments(value), place)
+            if kind not in _UNSHARED:
+                self._remember(value)
+            return
         write = _WRITERS.get(kind)
         if write is None and isinstance(value, TensorBase):
             write = Pickler._tensor
@@ -143,21 +150,6 @@ class Pickler:
             # the module versions in a state_dict()
             self._value(vars(value), f"vars({place})")
             self._out += b"b"
-
-    def _write_counter(self, value: Any, place: str) -> None:
-        self._call("collections Counter", (dict(value),), place)
-        self._remember(value)
-
-    def _write_set(self, value: Any, place: str) -> None:
-        self._call("__builtin__ set", (list(value),), place)
-        self._remember(value)
-
-    def _write_bytes(self, value: Any, place: str) -> None:
-        self._call("_codecs encode", (value.decode("latin-1"), "latin1"), place)
-
-    def _write_bytearray(self, value: Any, place: str) -> None:
-        self._call("__builtin__ bytearray", (bytes(value),), place)
-        self._remember(value)
 
     # -- tensors -----------------------------------------------------------------------------------
 
@@ -253,10 +245,6 @@ class Pickler:
             self._call("collections OrderedDict", (), place)
             self._out += b"tR"
         self._remember(tensor)
-
-    def _sparse(self, value: Any, parts: Any, place: str) -> None:
-        self._call("torch._utils _rebuild_sparse_tensor", (value.layout, parts), place)
-        self._remember(value)
 
     def _storage(self, storage: Any, place: str) -> None:
         if self._looking:
@@ -433,32 +421,37 @@ _PLAIN: dict[type, Callable[[Any], bytes]] = {
     float: lambda value: b"G" + struct.pack(">d", value),
     str: _text,
 }
+_CALLS: dict[type, tuple[str, Callable[[Any], tuple[Any, ...]]]] = {
+    Counter: ("collections Counter", lambda value: (dict(value),)),
+    set: ("__builtin__ set", lambda value: (list(value),)),
+    bytes: ("_codecs encode", lambda value: (value.decode("latin-1"), "latin1")),
+    bytearray: ("__builtin__ bytearray", lambda value: (bytes(value),)),
+    complex: ("__builtin__ complex", lambda value: (value.real, value.imag)),
+    Size: ("torch Size", lambda value: (tuple(value),)),
+    device: (
+        "torch device",
+        lambda value: (value.type,) if value.index is None else (value.type, value.index),
+    ),
+    layout: ("torch.serialization _get_layout", lambda value: (repr(value),)),
+    SparseTensor: (
+        "torch._utils _rebuild_sparse_tensor",
+        lambda value: (
+            value.layout,
+            (value._indices(), value._values(), value.shape, value.is_coalesced()),
+        ),
+    ),
+    CompressedTensor: (
+        "torch._utils _rebuild_sparse_tensor",
+        lambda value: (value.layout, (value._starts, value._inner, value.values(), value.shape)),
+    ),
+}
+"""How values are rebuilt: a function, and its arguments for a value."""
+_UNSHARED = frozenset({bytes, complex, Size, device, layout})
+"""Types whose values are written again each time."""
 _WRITERS: dict[type, Callable[[Pickler, Any, str], None]] = {
     tuple: Pickler._write_tuple,
     list: Pickler._write_list,
     dict: Pickler._write_dict,
     OrderedDict: Pickler._write_dict,
-    Counter: Pickler._write_counter,
-    set: Pickler._write_set,
-    bytes: Pickler._write_bytes,
-    bytearray: Pickler._write_bytearray,
-    complex: lambda self, value, place: self._call(
-        "__builtin__ complex", (value.real, value.imag), place
-    ),
-    Size: lambda self, value, place: self._call("torch Size", (tuple(value),), place),
     dtype: lambda self, value, place: self._name(f"torch {value.name}"),
-    device: lambda self, value, place: self._call(
-        "torch device", (value.type,) if value.index is None else (value.type, value.index), place
-    ),
-    SparseTensor: lambda self, value, place: self._sparse(
-        value,
-        (value._indices(), value._values(), value.shape, value.is_coalesced()),
-        place,
-    ),
-    CompressedTensor: lambda self, value, place: self._sparse(
-        value, (value._starts, value._inner, value.values(), value.shape), place
-    ),
-    layout: lambda self, value, place: self._call(
-        "torch.serialization _get_layout", (repr(value),), place
-    ),
 }

@@ -28,13 +28,11 @@ from wengert.base.dtypes import is_differentiable
 from wengert.compat.autograd.words import refusal
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted
-from wengert.numpy import methods
+from wengert.numpy import methods as methods
 from wengert.numpy.arrays import ndarray
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tensor.numpy.boundary import check_number
 from wengert.tensor.tensor import Tensor
-
-REQUIRES = (methods,)
 
 TRACING: ContextVar[tuple[Any, list[Any]] | None] = ContextVar("TRACING", default=None)
 """The functions being differentiated: the outer ones, and the boxes of the innermost one."""

@@ -1,10 +1,8 @@
 """Layer 9 · compat: the public names for boxes: `getval`, `isbox`, `trace`, and primitives."""
 
 from wengert.compat.autograd.internals import internals
-from wengert.compat.autograd.numpy import noted_boxes
+from wengert.compat.autograd.numpy import noted_boxes as noted_boxes
 from wengert.compat.kit.namespaces import gathered
-
-REQUIRES = (noted_boxes,)
 
 __all__ = gathered(
     globals(),

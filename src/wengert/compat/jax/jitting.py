@@ -27,7 +27,6 @@ from wengert.compat.jax.staging import eval_shape
 from wengert.compat.jax.tracing import (
     argument,
     check_callable,
-    filled,
     name_of,
     result_of,
     staged,
@@ -37,6 +36,7 @@ from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.words import refusal
 from wengert.compiler import reset
 from wengert.compiler.api import compile
+from wengert.func.inputs import replaced
 from wengert.tape.modes import NO_GRAD, current_mode
 
 _LIMIT = 64
@@ -264,7 +264,7 @@ class Jitted(Holder):
 
         def with_statics(function) -> Callable[..., Any]:
             def call(moving: list[Any], named: dict[str, Any]) -> Any:
-                given = filled(args, places, moving)
+                given = replaced(args, places, moving)
                 return function(*given, **named, **fixed)
 
             return call

@@ -15,11 +15,12 @@ from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
 from wengert.compat.jax.indexing import absent
 from wengert.compat.jax.lax_elementwise import same_dtypes
-from wengert.compat.jax.tracing import argument, filled
+from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.updates import Updates
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.signatures import named
+from wengert.func.inputs import replaced
 from wengert.ops.expand import broadcast_to
 from wengert.ops.shape import reshape as _reshape
 from wengert.tape.base import TensorBase, new_tensor
@@ -197,8 +198,8 @@ def slice_in_dim(operand, start_index, limit_index, stride: int = 1, axis: int =
     size = x.shape[axis]
     ends = start_index or 0, size if limit_index is None else limit_index
     start, limit = (int(end) + size * (end < 0) for end in ends)
-    starts, limits = filled([0] * x.ndim, [axis], [start]), filled(x.shape, [axis], [limit])
-    return slice(x, starts, limits, filled([1] * x.ndim, [axis], [stride]))
+    starts, limits = replaced([0] * x.ndim, [axis], [start]), replaced(x.shape, [axis], [limit])
+    return slice(x, starts, limits, replaced([1] * x.ndim, [axis], [stride]))
 
 
 def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True) -> Any:
@@ -271,8 +272,8 @@ def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0) -
     """Slice an array along one dimension; the start is clamped so that the slice lies within it."""
     x = argument(operand)
     axis = axis_in(axis, x.ndim)
-    starts = filled([0] * x.ndim, [axis], [start_index])
-    return dynamic_slice(x, starts, filled(x.shape, [axis], [int(slice_size)]))
+    starts = replaced([0] * x.ndim, [axis], [start_index])
+    return dynamic_slice(x, starts, replaced(x.shape, [axis], [int(slice_size)]))
 
 
 def dynamic_index_in_dim(operand, index, axis: int = 0, keepdims: bool = True) -> Any:
@@ -293,7 +294,7 @@ def dynamic_update_slice(operand, update, start_indices, **more) -> Any:
 def dynamic_update_slice_in_dim(operand, update, start_index, axis: int) -> Any:
     """Replace a slice of an array along one dimension."""
     x, new = argument(operand), argument(update)
-    starts = filled([0] * x.ndim, [axis_in(axis, x.ndim)], [start_index])
+    starts = replaced([0] * x.ndim, [axis_in(axis, x.ndim)], [start_index])
     return dynamic_update_slice(x, new.reshape(new.shape or (1,) * x.ndim), starts)
 
 

@@ -27,12 +27,10 @@ from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of, rows_of
 from wengert.compat.kit.signatures import named
 from wengert.ops.expand import broadcast_to
-from wengert.prims import parts as _records
+from wengert.prims import parts as parts
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
-
-REQUIRES = (_records,)
 
 
 class RoundingMethod(enum.Enum):

@@ -27,11 +27,12 @@ from wengert.compat.jax.lax_elementwise import stop_gradient
 from wengert.compat.jax.listing import Listing
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.staging import typeof
-from wengert.compat.jax.tracing import STAGED, argument, filled
+from wengert.compat.jax.tracing import STAGED, argument
 from wengert.compat.jax.tree_util import register_pytree_node
 from wengert.compat.jax.trees import tree_map
 from wengert.compat.jax.values import layers
 from wengert.func.custom import is_linear
+from wengert.func.inputs import replaced
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase
@@ -299,7 +300,7 @@ class Primitive:
         made = call(*args)
         if len(linear) == len(recorded):
             return made
-        others = filled(args, linear, [stop_gradient(args[i]) for i in linear])
+        others = replaced(args, linear, [stop_gradient(args[i]) for i in linear])
         return tree_map(_with_slope, made, self.bind(*others, **params))
 
     def _computed(self, params: dict[str, Any], args: tuple[Any, ...]) -> Any:
@@ -345,7 +346,7 @@ class Primitive:
             cotangent = tree_map(_zero, cotangent, is_leaf=_is_zero)
             found: list[Any] = [None] * len(args)
             for place in places:
-                given = filled(args, [place], [UndefinedPrimal(get_aval(args[place]))])
+                given = replaced(args, [place], [UndefinedPrimal(get_aval(args[place]))])
                 g = _inside(primitive_transposes[self], cotangent, *given, **params)[place]
                 found[place] = None if isinstance(g, SymbolicZero) else g
             return tuple(found)

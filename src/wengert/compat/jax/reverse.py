@@ -20,6 +20,7 @@ from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.values import innermost
 from wengert.compat.jax.words import refusal
 from wengert.func.forward import linearized
+from wengert.func.inputs import replaced
 from wengert.func.jacobians import by_columns, by_rows
 from wengert.ops.like import ones_like
 from wengert.tape.modes import current_mode
@@ -153,7 +154,7 @@ def value_and_grad(
 
         def call(*tensors) -> Any:
             own = leaves.with_tensors(order.inputs(tensors))
-            given = tracing.filled(args, numbers, own)
+            given = replaced(args, numbers, own)
             output, aux = tracing.two_parts(fun(*given, **kwargs), has_aux)
             array = _scalar(output, holomorphic)
             classes.append(array.__class__)
@@ -366,7 +367,7 @@ def fwd_and_bwd(
         numbers, _ = numbers_of(args, argnums)
 
         def of_chosen(*chosen) -> Any:
-            given = tracing.filled(args, numbers, chosen)
+            given = replaced(args, numbers, chosen)
             return fun(*given, **kwargs)
 
         return vjp(of_chosen, *[args[n] for n in numbers], has_aux=has_aux)
@@ -603,7 +604,7 @@ def _jacobian(
 
         def call(*tensors) -> Any:
             own = tensors if forward else order.inputs(tensors)
-            given = tracing.filled(args, numbers, leaves.with_tensors(own))
+            given = replaced(args, numbers, leaves.with_tensors(own))
             output, aux = tracing.two_parts(fun(*given, **kwargs), has_aux)
             outputs, whole = results.take(output, "Output")
             if not forward:

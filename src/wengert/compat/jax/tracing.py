@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -253,14 +253,6 @@ class Results:
             if made[place] is None:
                 made[place] = like(place)
         return self.structure.unflatten(made)
-
-
-def filled(given: Sequence[Any], places: Iterable[int], values: Iterable[Any]) -> list[Any]:
-    """Return `given` with other values at some places."""
-    made = list(given)
-    for place, value in zip(places, values, strict=True):
-        made[place] = value
-    return made
 
 
 def two_parts(result, has_aux: bool) -> tuple[Any, Any]:

@@ -51,8 +51,8 @@ from typing import Any, ClassVar
 
 from wengert.base.dtypes import is_differentiable
 from wengert.compat.kit.namespaces import defined
-from wengert.interp.dual import Dual
-from wengert.interp.levels import Level, Lifted, levels_of
+from wengert.interp.dual import Dual, has_tangent
+from wengert.interp.levels import Level, levels_of
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.crossings import WAYS
 from wengert.tape.levels import Move, brought, move
@@ -217,7 +217,7 @@ class Lifts:
         key = getattr(value, "handle", value)
         return any(
             isinstance(lift, TangentLift)
-            and (lift.tangents.get(key) is not None or _carries(payload, lift.level))
+            and (lift.tangents.get(key) is not None or has_tangent(payload, lift.level))
             for lift in self.stack
         )
 
@@ -245,7 +245,7 @@ class Lifts:
         for i in reversed(range(len(self.stack))):
             lift = self.stack[i]
             if isinstance(lift, TangentLift) and lift.level.number in levels_of(primal._payload):
-                if _carries(primal._payload, lift.level):
+                if has_tangent(primal._payload, lift.level):
                     tangent = move("tangent_of", primal, lift.level)
                     parts.append((lift, tangent, Lifts(self.stack[:i])))
                 primal = move("primal_of", primal, lift.level)
@@ -271,15 +271,6 @@ class Lifts:
                 if tangent is not None:
                     lift.tangents.put(tensor, tangent)
         return tensor
-
-
-def _carries(payload, level: Level) -> bool:
-    """Return whether a payload carries a tangent of `level`."""
-    if not isinstance(payload, Lifted):
-        return False
-    if isinstance(payload, Dual) and payload.owner is level:
-        return payload.tangent is not None
-    return any(_carries(part, level) for part in payload.contents())
 
 
 class _Like:

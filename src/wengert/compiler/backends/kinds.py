@@ -6,19 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wengert.compiler.backends import gather_maps, join_maps, view_maps
+from wengert.compiler.backends import join_maps as join_maps
+from wengert.compiler.backends import view_maps as view_maps
 from wengert.compiler.backends.gather_maps import SCATTERS
 from wengert.compiler.backends.index_maps import INDEX_MAPS
 from wengert.compiler.codegen.code import is_native
-from wengert.compiler.codegen.native import convolution, factors, pooling, products, scans
+from wengert.compiler.codegen.native import convolution as convolution
+from wengert.compiler.codegen.native import factors as factors
+from wengert.compiler.codegen.native import pooling as pooling
+from wengert.compiler.codegen.native import products as products
+from wengert.compiler.codegen.native import scans as scans
 from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.compiler.codegen.scalars.table import supports
 from wengert.compiler.ir.facets import COMBINES, REARRANGES
 from wengert.compiler.ir.programs import Affine, Loop, Number, Step, Value, parts, uses
 from wengert.prims import records
-
-# they register index maps and native forms
-REQUIRES = (gather_maps, join_maps, view_maps, convolution, factors, pooling, products, scans)
 
 SEARCHES = {records.argmax: "max", records.argmin: "min"}
 """argmax and argmin, with the reduction that finds the extreme."""

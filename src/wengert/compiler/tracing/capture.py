@@ -41,13 +41,11 @@ from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.trace import Trace
-from wengert.prims import whole
-from wengert.tape import level_writes, levels
+from wengert.prims import whole as whole  # any operation may be called
+from wengert.tape import level_writes as level_writes
+from wengert.tape import levels as levels
 from wengert.tape.base import SparseValue, TensorBase
 from wengert.tape.modes import MODE, changed, current_mode
-
-# a traced function may call any operation
-REQUIRES = (levels, level_writes, whole)
 
 
 class Captured:

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from wengert.ops import special
-from wengert.prims import scipy_rows, scipy_special
+from wengert.prims import scipy_rows as scipy_rows
+from wengert.prims import scipy_special as scipy_special
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tensor.numpy import boundary
 from wengert.tensor.numpy.counterparts import late, tensor, values, wrapped
 from wengert.tensor.numpy.kinds import CURES
 
-__all__ = ["CONSTANT", "REQUIRES", "RULES", "rule_of"]
+__all__ = ["CONSTANT", "RULES", "rule_of"]
 
-REQUIRES = (scipy_rows, scipy_special)
 
 CONSTANT = frozenset({"gammasgn"})
 """The ufuncs whose results have no derivative."""

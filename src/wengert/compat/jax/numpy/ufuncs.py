@@ -33,11 +33,9 @@ from wengert.compat.jax.numpy.ufunc_class import ufunc
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of, rows_of
 from wengert.compat.kit.rows import of_rows
-from wengert.prims import parts as _records
+from wengert.prims import parts as parts
 from wengert.tape.record import T
 from wengert.tensor.numpy import ufuncs as numpy_ufuncs
-
-REQUIRES = (_records,)
 
 _FRACTIONS = (
     "arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad exp exp2 expm1 log log10 "
