@@ -143,8 +143,7 @@ def _of_one_dtype(x: Any, y: Any, sums: bool) -> tuple[Any, Any]:
     """Return two factors in one dtype: plain products promote, and sums of products refuse."""
     kinds = x._payload.dtype, y._payload.dtype
     if not sums:
-        kind = joined(*kinds)
-        return cast(x, kind), cast(y, kind)
+        return cast(x, joined(*kinds)), cast(y, joined(*kinds))
     if kinds[0].kind == "b":
         raise not_implemented("bmm", kinds[0], "convert the operands to a number type")
     if kinds[0] != kinds[1] and not mixes_dtypes():

@@ -22,10 +22,7 @@ def _slope_of_dirichlet(F: Any, g: Any, self: Any, drawn: Any) -> Any:
 
 
 def _no_slope(F: Any, g: Any) -> Any:
-    raise NotImplementedError(
-        "derivative for aten::binomial is not implemented: the number of successes does not vary "
-        "smoothly with its parameters; detach() them"
-    )
+    raise NotImplementedError("derivative for aten::binomial is not implemented: detach() both")
 
 
 def _drawn(self: Any, drawn: Any) -> Any:
