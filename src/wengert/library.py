@@ -504,6 +504,7 @@ _SCHEMA = {
     dtype: "ScalarType",
     device: "Device",
 }
+_RETURNED = frozenset({"Tensor", "Tensor[]", "SymInt", "float", "bool", "Scalar"})
 _DEFAULTS = (type(None), int, float, str, dtype, device)
 _TAKEN: dict[str | None, Any] = {
     "Tensor": TensorBase,
@@ -564,10 +565,11 @@ def infer_schema(
 
     def written(what: str, kind: Any, mark: str = "") -> str:
         found = _schema_of(kind, mark)
-        if found is None:
+        if found is None or (what == "Return" and found not in _RETURNED):
             raise ValueError(
                 f"infer_schema(func): {what} has unsupported type {kind}. The types of a schema "
-                "are Tensor, int, float, bool, str, dtype, device, numbers, lists and optionals"
+                "are Tensor, int, float, bool and numbers, lists of tensors, and of arguments str, "
+                "dtype, device, lists and optionals, too"
             )
         return found
 

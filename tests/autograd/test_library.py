@@ -290,10 +290,16 @@ def test_a_schema_has_few_types():
 
     def nothing(x: wg.Tensor): ...
 
+    def text(x: wg.Tensor) -> str: ...
+
+    def sizes(x: wg.Tensor) -> tuple[wg.Tensor, list[int]]: ...
+
     for function, writes, message in (
         (lambda x: x, (), "Parameter x must have a type annotation"),
         (nothing, (), "No return type annotation"),
         (other, (), "y has unsupported type"),
+        (text, (), "Return has unsupported type"),
+        (sizes, (), "Return has unsupported type"),
         (other, {"w"}, "'w'} in mutates_args were not found"),
         (default, (), "unsupported default value type"),
         (number, {"z"}, "z in mutates_args is not a tensor"),

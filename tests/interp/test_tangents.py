@@ -15,7 +15,7 @@ RECORDS = [name for name, prim in TABLE.items() if prim.is_differentiable and pr
 DTYPES = (np.float64, np.complex128)
 TRANSPOSED = """
     _dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad
-    cdist cdist_backward cholesky_inverse cofactor cofactor_backward ctc_loss ctc_posterior
+    binomial cdist cdist_backward cholesky_inverse cofactor cofactor_backward ctc_loss ctc_posterior
     cumprod frexp grid_sample_backward grid_sample_slope grid_sampler_2d grid_sampler_3d
     gru_layer index_reduce inverse_gaps inverse_values linalg_cholesky linalg_cholesky_ex
     linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_lstsq linalg_lu_factor_ex

@@ -15,8 +15,8 @@ DTYPES = [
     *("bool", "uint8", "int8", "int16", "int32", "int64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-# complex numbers have no order
-ORDERED = {"lt", "maximum"}
+# refused by both for some dtypes: complex numbers have no order, bmm takes one dtype
+ORDERED = {"lt", "maximum", "einsum of sums"}
 NUMBERS = [True, 2, 2.5, 2j]
 OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "eq", "lt", "and_"]
 FUNCTIONS = {
@@ -24,6 +24,10 @@ FUNCTIONS = {
     "maximum": lambda a, b: _module(a, b).maximum(a, b),
     "where": lambda a, b: _module(a, b).where(_module(a, b).tensor([True]), a, b),
     "atan2": lambda a, b: _module(a, b).atan2(a, b),
+    "einsum": lambda a, b: _module(a, b).einsum("...,...->...", a, b),
+    "einsum of sums": lambda a, b: _module(a, b).einsum(
+        "i,i", *(x.reshape(1).expand(2) for x in (a, b))
+    ),
 }
 
 

@@ -33,8 +33,14 @@ def test_what_was_saved_of_a_tensor_that_is_resized_is_refused(t):
 
 
 def test_tensors_that_require_grad_are_resized_in_inference_mode_alone(t):
-    with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
-        t.ones(2, requires_grad=True).resize_(1)
+    x = t.ones(2, requires_grad=True)
+    for resized in (
+        lambda: x.resize_(1),
+        lambda: x.resize_(2),
+        lambda: (x * 1).resize_as_(x),
+    ):
+        with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+            resized()
     with t.inference_mode():
         x = t.ones(1, 2, 3, requires_grad=True).resize_(1, 2)
         assert x.is_inference() and x.requires_grad and x.shape == (1, 2)

@@ -136,6 +136,54 @@ def test_names_that_packages_import_from_private_modules(t):
     assert normal.Distribution is t.distributions.Distribution
 
 
+def test_structures_are_written_as_json(t):
+    pytree = importlib.import_module(f"{t.__name__}.utils._pytree")
+
+    class Pair:
+        def __init__(self, parts, scale):
+            self.parts, self.scale = parts, scale
+
+    flat, made = lambda p: (p.parts, p.scale), lambda parts, scale: Pair(list(parts), scale)
+    pytree.register_pytree_node(
+        Pair,
+        flat,
+        made,
+        serialized_type_name="tests.Pair",
+        to_dumpable_context=lambda scale: {"scale": scale},
+        from_dumpable_context=lambda found: found["scale"],
+    )
+    tree = [1, {"a": (2, None)}, collections.OrderedDict(b=3), t.Size([4]), Pair([5], 2.0)]
+    spec = pytree.tree_structure(tree)
+    text = pytree.treespec_dumps(spec)
+    ends = '"children_spec": [{"type": null, "context": null, "children_spec": []}]}'
+    assert text.startswith('[1, {"type": "builtins.list", "context": "null", "children_spec": [')
+    assert f'{{"type": "torch.Size", "context": "null", {ends}' in text
+    assert f'{{"type": "tests.Pair", "context": {{"scale": 2.0}}, {ends}' in text
+    assert pytree.treespec_loads(text) == spec
+    named = collections.namedtuple("Named", "a")(1)
+    with pytest.raises(NotImplementedError):
+        pytree.treespec_dumps(pytree.tree_structure(named))
+    with pytest.raises(NotImplementedError, match="Deserializing tests"):
+        pytree.treespec_loads(text.replace("tests.Pair", "tests.Other"))
+    with pytest.raises(ValueError, match="Unknown protocol 2"):
+        pytree.treespec_dumps(spec, 2)
+    pytree._deregister_pytree_node(Pair)
+
+
+def test_examples_of_one_kind_are_collated_by_functions_of_a_map(t):
+    found = importlib.import_module(f"{t.__name__}.utils.data._utils.collate")
+
+    def doubled(batch, *, collate_fn_map=None):
+        return 2 * found.collate_tensor_fn(batch, collate_fn_map=collate_fn_map)
+
+    rules = {t.Tensor: doubled, float: found.collate_float_fn, str: found.collate_str_fn}
+    batch = [(t.ones(2), 0.5, "a"), (t.zeros(2), 1.5, "b")]
+    x, y, z = found.collate(batch, collate_fn_map=rules)
+    assert x.tolist() == [[2.0, 2.0], [0.0, 0.0]] and list(z) == ["a", "b"]
+    assert y.dtype == t.float64 and y.tolist() == [0.5, 1.5]
+    assert t._segment_reduce(t.ones(3), "sum", lengths=t.tensor([2, 1])).tolist() == [2.0, 1.0]
+
+
 def test_an_exception_is_kept_and_raised_with_its_traceback(t):
     class Two(Exception):
         def __init__(self, first, second):

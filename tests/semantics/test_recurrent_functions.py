@@ -66,6 +66,37 @@ def test_the_output_is_a_view_only_of_an_lstm_with_the_batch_first(t, mode, firs
     assert out.stride() == ((3, 9, 1) if first else (12, 3, 1))
 
 
+def _in_parts(t, y):
+    y[..., :1].mul_(2)
+    y[..., 1:].mul_(2)
+    return y
+
+
+def _without_a_graph(t, y):
+    with t.no_grad():
+        y.mul_(3)
+    return 2 * y
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("write", [lambda t, y: y.mul_(2), _in_parts, _without_a_graph])
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_write_to_an_output_leaves_what_was_saved(t, mode, write, first, packed):
+    net = layers(t, mode, bidirectional=True, batch_first=first).double()
+    x = (t.arange(24.0, dtype=t.float64).reshape(3, 4, 2) * 0.1).sin().requires_grad_()
+    pack, lengths = t.nn.utils.rnn.pack_padded_sequence, [4, 2, 1] if first else [3, 2, 2, 1]
+
+    def slopes(which, change):
+        out, last = net(pack(x, lengths, first) if packed else x)
+        y = flat((out.data if packed else out, last))[which]
+        return t.autograd.grad(change(t, y).sum(), [x, *net.parameters()])
+
+    for which in range(3 if mode == "lstm" else 2):
+        for a, b in zip(slopes(which, write), slopes(which, lambda t, y: 2 * y), strict=True):
+            t.testing.assert_close(a, b)
+
+
 @pytest.mark.parametrize("turns", range(5))
 def test_a_turned_tensor_is_not_a_view_and_may_be_written_to(t, turns):
     x = t.arange(6.0).reshape(2, 3).requires_grad_()

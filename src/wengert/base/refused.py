@@ -53,7 +53,6 @@ REASONS = {
         "NumPy has no such factorisation. Use linalg.lu_factor and linalg.lu_solve, or "
         "linalg.cholesky where the matrix is positive definite"
     ),
-    "structures": "structures are not written as JSON. Pickle the TreeSpec",
     "events": "nothing is counted here. Use profiler.profile, or Python's logging",
     "flex": (
         "there is no compiled kernel for it. Use nn.functional.scaled_dot_product_attention "

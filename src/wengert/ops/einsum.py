@@ -13,6 +13,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
+from wengert.base.dtypes import joined
 from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.ops.coerce import dtype_name, operand
@@ -20,6 +21,7 @@ from wengert.ops.reduce import sum
 from wengert.prims import contraction as contraction
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import mixes_dtypes
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 Labels = tuple[int, ...]
@@ -53,7 +55,8 @@ def einsum(*args: Any) -> Any:
 
     Raises
     ------
-    RuntimeError: If the equation is wrong, or shapes or dtypes do not fit.
+    RuntimeError: If the equation is wrong, shapes do not fit, or two operands of different dtypes
+        have a subscript that is summed over; plain products promote.
     ValueError: If there is no operand, or a number is out of range.
 
     Examples
@@ -76,10 +79,7 @@ def einsum(*args: Any) -> Any:
                     f"expected Tensor as element {i} in argument 1, but got {type(value).__name__}"
                 ) from None
         found.append(value)
-    plan = _plan(equation, tuple([x._payload.shape for x in found]))
-    if len(found) > 1:
-        _check_dtypes(found)
-    return plan.run(found)
+    return _plan(equation, tuple([x._payload.shape for x in found])).run(found)
 
 
 def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -137,17 +137,19 @@ def _letters(numbers: Any) -> str:
     return "".join(letters)
 
 
-def _check_dtypes(tensors: list[Any]) -> None:
-    dtype = tensors[0]._payload.dtype
-    for tensor in tensors[1:]:
-        if tensor._payload.dtype != dtype and not mixes_dtypes():
-            raise RuntimeError(
-                f"expected scalar type {dtype_name(tensors[0]._payload)} but found "
-                f"{dtype_name(tensor._payload)}: einsum() takes operands of one dtype; convert "
-                "with .to(dtype)"
-            )
-    if dtype.kind == "b":
-        raise not_implemented("bmm", dtype, "convert the operands to a number type")
+def _of_one_dtype(x: Any, y: Any, sums: bool) -> tuple[Any, Any]:
+    """Return two factors in one dtype: plain products promote, and sums of products refuse."""
+    kinds = x._payload.dtype, y._payload.dtype
+    if not sums:
+        return cast(x, joined(*kinds)), cast(y, joined(*kinds))
+    if kinds[0].kind == "b":
+        raise not_implemented("bmm", kinds[0], "convert the operands to a number type")
+    if kinds[0] != kinds[1] and not mixes_dtypes():
+        raise RuntimeError(
+            f"expected scalar type {dtype_name(x._payload)} but found {dtype_name(y._payload)}: "
+            "einsum() takes operands of one dtype; convert with .to(dtype)"
+        )
+    return x, y
 
 
 # -- equations ------------------------------------------------------------------------------------
@@ -299,7 +301,7 @@ class _Plan:
             if alone:
                 self.preparations[i].append(("sum", {"dim": alone}))
                 labels[i] = tuple(x for x in own if x in wanted)
-        self.contractions: list[tuple[int, int, dict[str, Labels]]] = []
+        self.contractions: list[tuple[int, int, bool, dict[str, Labels]]] = []
         self.order: Labels | None = None
         if len(labels) == 1:
             self.order = tuple(labels[0].index(x) for x in out)
@@ -308,7 +310,8 @@ class _Plan:
             b, a = labels.pop(j), labels.pop(i)
             needed = {x for rest in (*labels, out) for x in rest}
             made = out if not labels else tuple(x for x in dict.fromkeys((*a, *b)) if x in needed)
-            self.contractions.append((i, j, {"a": a, "b": b, "out": made}))
+            sums = any(sizes[x] > 1 for x in {*a, *b}.difference(made))
+            self.contractions.append((i, j, sums, {"a": a, "b": b, "out": made}))
             labels.append(made)
 
     def run(self, tensors: list[Any]) -> Any:
@@ -317,8 +320,10 @@ class _Plan:
             for name, params in steps:
                 step = sum if name == "sum" else getattr(T, name)
                 tensors[i] = step(tensors[i], **params)
-        for i, j, params in self.contractions:
+        for i, j, sums, params in self.contractions:
             y, x = tensors.pop(j), tensors.pop(i)
+            if (kind := x._payload.dtype) != y._payload.dtype or kind.kind == "b":
+                x, y = _of_one_dtype(x, y, sums)
             tensors.append(T.contract(x, y, **params))
         if self.order is not None:
             return T.permute(tensors[0], dims=self.order)

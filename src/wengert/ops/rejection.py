@@ -91,8 +91,8 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     Parameters
     ----------
     count : Tensor. Numbers of trials, of dtype float32 or float64.
-    prob : Tensor. Probabilities, of the same dtype; the shapes broadcast. No gradient flows to
-        either.
+    prob : Tensor. Probabilities, of the same dtype; the shapes broadcast. A gradient of the
+        numbers with respect to either is refused.
     %(where_to_draw)s
 
     Returns
@@ -125,7 +125,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     stream = stream_of("binomial", generator)
     shape = broadcast(tuple(counts._payload.shape), tuple(probs._payload.shape))
     both = [spread(one, shape) for one in (counts, probs)]
-    return in_history(_sample(lambda n, p: kernels.binomial(stream, n, p), *both), *both)
+    return T.binomial(*both, _sample(lambda n, p: kernels.binomial(stream, n, p), *both))
 
 
 def _standard_gamma(input: Any, generator: Any = None) -> Any:

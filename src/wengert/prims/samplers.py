@@ -19,6 +19,10 @@ def _slope_of_dirichlet(F: Any, g: Any, self: Any, drawn: Any) -> Any:
     return F._dirichlet_grad(drawn, self, total) * (g - inner)
 
 
+def _no_slope(F: Any, g: Any) -> Any:
+    raise NotImplementedError("derivative for aten::binomial is not implemented: detach() both")
+
+
 def _drawn(self: Any, drawn: Any) -> Any:
     return drawn.copy()
 
@@ -39,6 +43,15 @@ per_matrix(
     fixed=(),
     refuses=not_implemented("dirichlet", "bic"),
     doc="Dirichlet samples as a function of their concentrations",
+)
+general(
+    "binomial",
+    lambda count, prob, drawn: drawn.copy(),
+    vjp=(_no_slope, _no_slope, None),
+    fixed=(),
+    refuses=not_implemented("binomial_cpu", "bic"),
+    doc="binomial samples as a function of their parameters, without a derivative",
+    batching="pointwise",
 )
 general(
     "_dirichlet_grad",

@@ -64,6 +64,8 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     order = check_memory_format(memory_format or contiguous_format, "resize_", len(shape))
     if order is preserve_format:
         raise RuntimeError("Unsupported memory format: resize_() has none to preserve")
+    if self._edge is not None and self._vc.__class__ is not InferenceCell:
+        raise RuntimeError("cannot resize variables that require grad")
     axes = order.axes
     if shape == self._payload.shape and (axes is None or is_in_format(self._array(), order)):
         return self
@@ -75,8 +77,6 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
         shape = tuple(shape[axis] for axis in axes)
     check_mode(self)
     _check_payload(self._payload, "resize_")
-    if self._edge is not None and self._vc.__class__ is not InferenceCell:
-        raise RuntimeError("cannot resize variables that require grad")
     if self._is_view():
         # it stays one, of the same base
         steps = tuple([math.prod(shape[i + 1 :]) for i in range(len(shape))])

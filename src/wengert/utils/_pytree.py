@@ -6,6 +6,7 @@ class is registered.
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
@@ -42,6 +43,8 @@ __all__ = [
     "tree_map_with_path",
     "tree_structure",
     "tree_unflatten",
+    "treespec_dumps",
+    "treespec_loads",
     "treespec_pprint",
 ]
 
@@ -97,6 +100,8 @@ class NodeDef(NamedTuple):
 
 
 SUPPORTED_NODES: dict[Any, NodeDef] = {}
+SUPPORTED_SERIALIZED_TYPES: dict[Any, tuple[str, Any, Any]] = {}
+"""The names of classes in JSON, and the functions that write and read their contexts."""
 
 
 class TreeSpec:
@@ -236,9 +241,15 @@ def register_pytree_node(
     flatten_fn : callable. Returns the parts of an instance, and a context for rebuilding it.
     unflatten_fn : callable. Builds an instance from parts and context.
     flatten_with_keys_fn : callable, optional. Like `flatten_fn`, but returns ``(key, part)`` pairs.
+    serialized_type_name : str, optional. The name of the class in JSON (see `treespec_dumps`).
+    to_dumpable_context, from_dumpable_context : callable, optional. Make something that JSON can
+        hold of a context, and a context of that; default: JSON's text for the context.
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
+    if serialized_type_name is not None:
+        rules = to_dumpable_context or json.dumps, from_dumpable_context or json.loads
+        SUPPORTED_SERIALIZED_TYPES[cls] = serialized_type_name, *rules
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
     NODES[cls] = flatten_fn, unflatten_fn
     PATCHES.registered(flatten_fn)
@@ -250,6 +261,7 @@ _register_pytree_node = _private_register_pytree_node = register_pytree_node
 def _deregister_pytree_node(cls: Any) -> None:
     """Unregister a class: its instances become leaves again."""
     del NODES[cls]
+    SUPPORTED_SERIALIZED_TYPES.pop(cls, None)
     PATCHES.registered(SUPPORTED_NODES.pop(cls).flatten_fn)
 
 
@@ -277,7 +289,9 @@ def register_dataclass(
     def made(parts: Any, context: Any) -> Any:
         return cls(**dict(zip(context, parts, strict=True)))
 
-    register_pytree_node(cls, taken, made, flatten_with_keys_fn=keyed)
+    register_pytree_node(
+        cls, taken, made, flatten_with_keys_fn=keyed, serialized_type_name=serialized_type_name
+    )
 
 
 def register_constant(cls: Any) -> None:
@@ -346,6 +360,9 @@ for _cls, _node in {
     Results: (lambda t: (list(t), type(t)), lambda parts, kind: kind(parts), _entry_keys),
 }.items():
     SUPPORTED_NODES[_cls] = NodeDef(_cls, *_node)
+for _cls in (tuple, list, Size, dict, OrderedDict, deque):
+    _name = "torch.Size" if _cls is Size else f"{_cls.__module__}.{_cls.__qualname__}"
+    SUPPORTED_SERIALIZED_TYPES[_cls] = _name, json.dumps, json.loads
 
 
 PyTree = Context = Any
@@ -544,6 +561,61 @@ def key_get(obj: Any, kp: Iterable[Any]) -> Any:
 def treespec_pprint(treespec: TreeSpec) -> str:
     """Format the structure as a tree of stars."""
     return repr(treespec.unflatten([_Star()] * treespec.num_leaves))
+
+
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """Write a structure as JSON, in the form that PyTorch reads.
+
+    Raises
+    ------
+    NotImplementedError: If a class was registered without a ``serialized_type_name``.
+
+    Examples
+    --------
+    >>> from wengert.utils import _pytree as pytree
+    >>> text = pytree.treespec_dumps(pytree.tree_structure([1, (2,)]))
+    >>> pytree.treespec_loads(text)
+    TreeSpec(list, None, [*,
+      TreeSpec(tuple, None, [*])])
+    """
+    _check_protocol(1 if protocol is None else protocol)
+    return json.dumps([1, _schema_of(treespec)])
+
+
+def _schema_of(spec: TreeSpec) -> dict[str, Any]:
+    name = context = None
+    if spec.type is not None:
+        if spec.type not in SUPPORTED_SERIALIZED_TYPES:
+            raise NotImplementedError(
+                f"No registered serialization name for {spec.type} found. Please update your "
+                "_register_pytree_node call with a `serialized_type_name` kwarg."
+            )
+        name, dump, _ = SUPPORTED_SERIALIZED_TYPES[spec.type]
+        context = dump(spec.context)
+    parts = [*map(_schema_of, spec.children_specs)]
+    return {"type": name, "context": context, "children_spec": parts}
+
+
+def _check_protocol(protocol: Any) -> None:
+    if protocol != 1:
+        raise ValueError(f"Unknown protocol {protocol}. Available protocols: [1]")
+
+
+def treespec_loads(serialized: str) -> TreeSpec:
+    """Return the structure that `treespec_dumps` wrote, here or in PyTorch."""
+    protocol, schema = json.loads(serialized)
+    _check_protocol(protocol)
+    return _spec_of(schema)
+
+
+def _spec_of(schema: dict[str, Any]) -> TreeSpec:
+    if schema["type"] is None:
+        return _LEAF
+    parts = [*map(_spec_of, schema["children_spec"])]
+    for cls, (name, _, load) in SUPPORTED_SERIALIZED_TYPES.items():
+        if name == schema["type"]:
+            return TreeSpec(cls, load(schema["context"]), parts)
+    raise NotImplementedError(f"Deserializing {schema['type']} in pytree is not registered.")
 
 
 class _Star:

@@ -121,6 +121,11 @@ def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Any] | None = Non
     )
 
 
+def collate_alike(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    """Collate examples of one kind; a value of the map that `collate` takes."""
+    return collate(batch)
+
+
 Collate = Callable[[list[Any]], Any]
 OBJECTS = re.compile("[SaUO]")
 """Matches the dtypes of arrays of texts or objects, which no tensor can hold."""
