@@ -191,6 +191,8 @@ def test_short_time_transforms():
     with tf.GradientTape() as tape:
         loss = ops.sum(ops.stft(x, 8, 8, 8, window=None, center=False)[0][:, 0])
     np.testing.assert_allclose(tape.gradient(loss, x), np.ones(32), rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="hann"):
+        ops.stft(signal, 8, 4, 8, window="kaiser")
 
 
 def test_rearrange():

@@ -221,20 +221,18 @@ def ctc_loss(target, output, target_length, output_length, mask_index) -> Any:
     )  # fmt: skip
 
 
-def ctc_decode(
-    inputs, sequence_lengths, strategy, beam_width, top_paths, merge_repeated, mask_index
-) -> Any:
+def ctc_decode(x, lengths, strategy, beam_width, top_paths, merge_repeated, mask_index) -> Any:
     """Return the labels of the best class of each step, then -1, and the negated scores."""
     if strategy != "greedy":
         raise NotImplementedError(f"ctc_decode: strategy is 'greedy' here, not {strategy!r}")
-    x = convert_to_tensor(inputs)
-    within = np.arange(x.shape[1]) < numbers_of(sequence_lengths)[:, None]
+    x = convert_to_tensor(x)
+    within = np.arange(x.shape[1]) < numbers_of(lengths)[:, None]
     best = numbers_of(tf.argmax(x, -1, "int32"))
     kept = within & (best != mask_index % x.shape[2])
     if merge_repeated:
         kept[:, 1:] &= best[:, 1:] != best[:, :-1]
-    order = np.argsort(~kept, axis=1, kind="stable")
-    labels = np.take_along_axis(np.where(kept, best, -1), order, 1)
+    first = np.argsort(~kept, 1, "stable")
+    labels = np.take_along_axis(np.where(kept, best, -1), first, 1)
     scores = tf.reduce_max(x, -1) * tf.cast(within, x.dtype)
     return convert_to_tensor(labels[None]), -tf.reduce_sum(scores, 1, keepdims=True)
 
@@ -354,7 +352,9 @@ def irfft(x, fft_length) -> Any:
 def _framed(function: Any, x, window, fft_length, stride, frame, **given: Any) -> Any:
     """Call PyTorch's transform, which has frames in the last dimension, and one of batches."""
     if window is None or isinstance(window, str):
-        made = {None: wg.ones, "hann": wg.hann_window, "hamming": wg.hamming_window}[window]
+        if window not in (None, "hann", "hamming"):
+            raise ValueError(f"window is 'hann', 'hamming', None or an array, not {window!r}")
+        made: Any = wg.ones if window is None else getattr(wg, f"{window}_window")
         window = made(frame, dtype=x.dtype.to_real())
     inner = x.ndim - (2 if x.is_complex() else 1)
     rows = x.mT if x.is_complex() else x
@@ -373,8 +373,7 @@ def stft(x, length, stride, fft_length, window, center) -> Any:
 
 def istft(x, length, stride, fft_length, size, window, center) -> Any:
     """Return the signal whose `stft` has these parts."""
-    both = tensor_of(tf.complex(*map(convert_to_tensor, x)))
-    given = (both, window, fft_length, stride, length)
+    given = (tensor_of(tf.complex(*map(convert_to_tensor, x))), window, fft_length, stride, length)
     return computed("IRFFT", _framed, wg.istft, *given, center=center, length=size)
 
 
