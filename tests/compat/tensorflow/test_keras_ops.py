@@ -177,6 +177,50 @@ def test_arrays_and_transforms():
     np.testing.assert_allclose(ops.hanning(5), np.hanning(5), atol=1e-7)
 
 
+def test_short_time_transforms():
+    signal = np.sin(np.arange(32.0)).astype(np.float32)
+    window = np.pad(np.hanning(7)[:-1], 1)
+    padded = np.pad(signal, 4, mode="reflect")
+    wanted = np.stack([np.fft.rfft(padded[n : n + 8] * window) for n in range(0, 33, 4)])
+    real, imag = ops.stft(np.stack([signal, -signal])[:, None], 6, 4, 8)
+    assert real.shape == (2, 1, 9, 5)
+    np.testing.assert_allclose((real.numpy() + 1j * imag.numpy())[1, 0], -wanted, atol=1e-5)
+    back = ops.istft((real, imag), 6, 4, 8)
+    np.testing.assert_allclose(back[0, 0], signal, atol=1e-5)
+    x = tf.Variable(signal)
+    with tf.GradientTape() as tape:
+        loss = ops.sum(ops.stft(x, 8, 8, 8, window=None, center=False)[0][:, 0])
+    np.testing.assert_allclose(tape.gradient(loss, x), np.ones(32), rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="hann"):
+        ops.stft(signal, 8, 4, 8, window="kaiser")
+
+
+def test_rearrange():
+    x = np.arange(24.0).reshape(2, 6, 2).astype(np.float32)
+    wanted = x.reshape(2, 2, 3, 2).transpose(0, 3, 1, 2).reshape(2, 4, 3)
+    found = ops.rearrange(x, "b (h w) c -> b (c h) w", w=3)
+    np.testing.assert_array_equal(found, wanted)
+    for pattern in ("a b -> b a", "a b c -> a b", "a (b d) c -> a b c d", "a (b e) c -> a b c e"):
+        with pytest.raises(ValueError, match="rearrange"):
+            ops.rearrange(x, pattern, e=4)
+    symbol = keras.Input((6, 2), batch_size=2)
+    model = keras.Model(symbol, ops.rearrange(symbol, "b (h w) c -> b (c h) w", w=3))
+    np.testing.assert_array_equal(model(x), wanted)
+
+
+def test_ctc_decode():
+    scores = np.zeros((2, 4, 3), np.float32)
+    for sample, labels in enumerate([(1, 1, 0, 1), (2, 1, 1, 2)]):
+        scores[sample, range(4), labels] = [1.0, 2.0, 3.0, 4.0]
+    (labels,), total = ops.ctc_decode(scores, [4, 3])
+    np.testing.assert_array_equal(labels, [[1, 1, -1, -1], [2, 1, -1, -1]])
+    np.testing.assert_array_equal(total, [[-10.0], [-6.0]])
+    (labels,), _ = ops.ctc_decode(scores, [4, 3], merge_repeated=False, mask_index=-1)
+    np.testing.assert_array_equal(labels, [[1, 1, 0, 1], [1, 1, -1, -1]])
+    with pytest.raises(NotImplementedError, match="greedy"):
+        ops.ctc_decode(scores, [4, 3], "beam_search")
+
+
 def test_images():
     image = ops.image
     patches = image.extract_patches(FOUR, 2)

@@ -274,6 +274,9 @@ def test_convolutions_by_channels_begin_with_the_numbers_of_keras(layer, starts)
         (lambda: L.MaxPooling1D(), (1, 4), "expected ndim=3, found ndim=2"),
         (lambda: L.GlobalMaxPooling2D(), (1, 4, 4), "expected ndim=4, found ndim=3"),
         (lambda: L.ZeroPadding2D(), (1, 4, 4), "expected ndim=4, found ndim=3"),
+        (lambda: L.LSTM(2), (4,), "expected ndim=3, found ndim=1"),
+        (lambda: L.GRU(2), (1, 4), "expected ndim=3, found ndim=2"),
+        (lambda: L.ConvLSTM1D(2, 1), (1, 4, 4), "expected ndim=4, found ndim=3"),
     ],
 )
 def test_layers_refuse_inputs_of_another_rank(make, shape, words):
@@ -323,3 +326,12 @@ def test_specs_of_several_inputs_go_by_place_or_by_key():
     with pytest.raises(ValueError, match=r"expects 2 input\(s\), but it received 1"):
         layer([tf.ones(2)])
     assert L.InputSpec.from_config(L.InputSpec(shape=(None, 2)).get_config()).ndim == 2
+
+
+def test_batch_normalization_keeps_the_shape_that_it_was_built_for():
+    layer = L.BatchNormalization()
+    layer(tf.ones([2, 1]))
+    with pytest.raises(ValueError, match="axis -1 of input shape to have value 1"):
+        layer(tf.ones([2, 3]))  # the weights of one channel would broadcast
+    with pytest.raises(ValueError, match="expected ndim=2, found ndim=3"):
+        layer(tf.ones([2, 3, 1]))

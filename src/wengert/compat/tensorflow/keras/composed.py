@@ -221,6 +221,22 @@ def ctc_loss(target, output, target_length, output_length, mask_index) -> Any:
     )  # fmt: skip
 
 
+def ctc_decode(x, lengths, strategy, beam_width, top_paths, merge_repeated, mask_index) -> Any:
+    """Return the labels of the best class of each step, then -1, and the negated scores."""
+    if strategy != "greedy":
+        raise NotImplementedError(f"ctc_decode: strategy is 'greedy' here, not {strategy!r}")
+    x = convert_to_tensor(x)
+    within = np.arange(x.shape[1]) < numbers_of(lengths)[:, None]
+    best = numbers_of(tf.argmax(x, -1, "int32"))
+    kept = within & (best != mask_index % x.shape[2])
+    if merge_repeated:
+        kept[:, 1:] &= best[:, 1:] != best[:, :-1]
+    first = np.argsort(~kept, 1, "stable")
+    labels = np.take_along_axis(np.where(kept, best, -1), first, 1)
+    scores = tf.reduce_max(x, -1) * tf.cast(within, x.dtype)
+    return convert_to_tensor(labels[None]), -tf.reduce_sum(scores, 1, keepdims=True)
+
+
 def psnr(x1, x2, max_val) -> Any:
     """Return the peak signal-to-noise ratio in decibel."""
     x1, x2 = map(convert_to_tensor, (x1, x2))
@@ -331,6 +347,34 @@ def irfft(x, fft_length) -> Any:
     """Return the real numbers whose `rfft` is `x`."""
     both = tf.complex(*map(convert_to_tensor, x))
     return signal.irfft(both, None if fft_length is None else [fft_length])
+
+
+def _framed(function: Any, x, window, fft_length, stride, frame, **given: Any) -> Any:
+    """Call PyTorch's transform, which has frames in the last dimension, and one of batches."""
+    if window is None or isinstance(window, str):
+        if window not in (None, "hann", "hamming"):
+            raise ValueError(f"window is 'hann', 'hamming', None or an array, not {window!r}")
+        made: Any = wg.ones if window is None else getattr(wg, f"{window}_window")
+        window = made(frame, dtype=x.dtype.to_real())
+    inner = x.ndim - (2 if x.is_complex() else 1)
+    rows = x.mT if x.is_complex() else x
+    rows = rows.reshape(-1, *rows.shape[inner:])
+    found = function(rows, fft_length, stride, frame, tensor_of(window), **given)
+    found = found.mT if found.is_complex() else found
+    return found.reshape(*x.shape[:inner], *found.shape[1:])
+
+
+def stft(x, length, stride, fft_length, window, center) -> Any:
+    """Return the real and the imaginary part of the transforms of overlapping frames."""
+    given = (tensor_of(convert_to_tensor(x)), window, fft_length, stride, length)
+    found = computed("RFFT", _framed, wg.stft, *given, center=center, return_complex=True)
+    return math.real(found), math.imag(found)
+
+
+def istft(x, length, stride, fft_length, size, window, center) -> Any:
+    """Return the signal whose `stft` has these parts."""
+    given = (tensor_of(tf.complex(*map(convert_to_tensor, x))), window, fft_length, stride, length)
+    return computed("IRFFT", _framed, wg.istft, *given, center=center, length=size)
 
 
 def polar(length, angle) -> Any:

@@ -16,7 +16,7 @@ from wengert.compat.tensorflow.keras import activations, composed
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
-from wengert.compat.tensorflow.keras.specs import of_rank
+from wengert.compat.tensorflow.keras.specs import InputSpec, of_rank
 from wengert.compat.tensorflow.keras.weights import COMPUTED
 from wengert.compat.tensorflow.words import refusal
 
@@ -364,6 +364,7 @@ class BatchNormalization(Normalizing):
         """Create the weights and the running means."""
         super().build(input_shape)
         size = (input_shape[self.axis],)
+        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: size[0]})
         self.moving_mean = self._weight("moving_mean", size, trainable=False)
         self.moving_variance = self._weight("moving_variance", size, trainable=False)
 

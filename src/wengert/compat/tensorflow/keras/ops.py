@@ -13,6 +13,8 @@ order. Symbols of functional models are operands as well (NOTE [symbols of Keras
 from __future__ import annotations
 
 import inspect
+import itertools
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -200,6 +202,34 @@ def einsum(subscripts: str, *operands, **kwargs) -> Any:
     return tf.einsum(subscripts, *promoted(operands))
 
 
+def rearrange(tensor, pattern: str, **axes_lengths) -> Any:
+    """Return an array whose dimensions are split, ordered and joined as a pattern says.
+
+    Examples
+    --------
+    >>> tf.keras.ops.rearrange(tf.ones([2, 6]), "a (b c) -> (b a) c", c=3).shape
+    TensorShape([4, 3])
+    """
+    if symbols.inner(tensor):
+        return symbols.symbolic(rearrange, (tensor, pattern), axes_lengths)
+    tensor = conversion.convert_to_tensor(tensor)
+    left, right = (
+        [group.strip("()").split() for group in re.findall(r"\([^)]*\)|\w+", side)]
+        for side in pattern.split("->")
+    )
+    sizes, names = axes_lengths, [name for group in left for name in group]
+    fits = len(left) == len(tensor.shape) and sorted(names) == sorted(itertools.chain(*right))
+    for group, size in zip(left, tensor.shape, strict=False):
+        for name in [name for name in group if name not in sizes][:1]:
+            sizes[name] = size // int(np.prod([sizes.get(one, 1) for one in group]))
+        fits = fits and size == np.prod([sizes.get(name, 0) for name in group])
+    if not fits:
+        raise ValueError(f"rearrange: {pattern!r} does not fit the shape {tensor.shape}")
+    split = tf.reshape(tensor, [sizes[name] for name in names])
+    turned = tf.transpose(split, [names.index(name) for name in itertools.chain(*right)])
+    return tf.reshape(turned, [int(np.prod([sizes[n] for n in group])) for group in right])
+
+
 of_families(
     globals(),
     """
@@ -222,6 +252,11 @@ of_families(
     (target, output, target_length, output_length, mask_index=0): composed.ctc_loss
     (x, block_size, data_format='channels_last'): composed.depth_to_space
         composed.space_to_depth
+    (inputs, sequence_lengths, strategy='greedy', beam_width=100, top_paths=1, merge_repeated=True,
+        mask_index=0): composed.ctc_decode
+    (x, sequence_length, sequence_stride, fft_length, length=None, window='hann', center=True):
+        composed.istft
+    (x, sequence_length, sequence_stride, fft_length, window='hann', center=True): composed.stft
     (x1, x2): math.divide_no_nan
     (query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
         attn_logits_soft_cap=None): composed.dot_product_attention

@@ -25,6 +25,7 @@ from wengert.compat.tensorflow.configs import deserialize_keras_object, serializ
 from wengert.compat.tensorflow.keras.core_layers import conv_padding, expand
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.specs import of_rank
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.words import refusal
 
@@ -525,10 +526,13 @@ def _of_cell(kind: type, words: str, given="4", shape=(2, 5, 3)) -> Any:
             return getattr(self.cell, attribute)
         raise AttributeError(f"'{name}' object has no attribute '{attribute}'")
 
+    def _needed(self) -> Any:
+        return of_rank(ndim=3 + getattr(kind, "dimensions", 0))
+
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     doc = told(__init__, words=words, name=name, given=given, shape=list(shape))
     __init__.__doc__ = None
-    body = {"__init__": __init__, "__getattr__": __getattr__, "__doc__": doc}
+    body = {"__init__": __init__, "__getattr__": __getattr__, "_needed": _needed, "__doc__": doc}
     return type(name, (RNN,), {**body, "__module__": __name__})
 
 
