@@ -70,6 +70,11 @@ def qr(x, *, full_matrices=True, **options) -> Any:
     return tuple(linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
+def schur(x, *, compute_schur_vectors=True, sort_eig_vals=False, select_callable=None) -> Any:
+    """Return the Schur form of matrices, and its vectors."""
+    return list(scipy_linalg.schur(x))[: 1 + compute_schur_vectors]
+
+
 def svd(x, *, full_matrices=True, compute_uv=True, **options) -> Any:
     """Return the singular value decomposition."""
     _check_options("svd", options)
