@@ -574,6 +574,26 @@ def test_a_single_result_that_is_no_tensor_is_given_back():
     assert Counts.apply(wg.ones(1, requires_grad=True)) == 5
 
 
+class Stop(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_zeros_in_place_of_none_are_tensors(create_graph):
+    x = leaf([1.0, 2.0])
+    (grad,) = wg.autograd.grad(Stop.apply(Square.apply(x)).sum(), x, create_graph=create_graph)
+    assert isinstance(grad, wg.Tensor)
+    assert grad.tolist() == [0.0, 0.0]
+    (grad,) = wg.autograd.grad(Stop.apply(Exp.apply(x + x)).sum(), x, create_graph=create_graph)
+    assert grad.tolist() == [0.0, 0.0]
+
+
 def test_zeros_for_marked_outputs_may_be_declined():
     class Marked(Function):
         @staticmethod

@@ -206,8 +206,8 @@ class FunctionNode(Node):
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run `backward` on tensors, recorded."""
-        parts = g if self.several else [g]
-        if not any(isinstance(part, TensorBase) for part in parts):
+        parts, walk = g if self.several else [g], CURRENT.get()
+        if (walk is None or walk.raw) and not any(isinstance(part, TensorBase) for part in parts):
             # values of a transform
             return self.apply(g, keep, edges)
         cotangents = self._cotangents(g, lambda part: part)

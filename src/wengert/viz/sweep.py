@@ -102,6 +102,7 @@ class _Local:
     """A substitute for a walk while a single node runs."""
 
     targets = Reverse.targets
+    raw = True  # as for nodes outside a walk
 
     def __init__(self) -> None:
         self.lent = Lent()

@@ -492,6 +492,11 @@ def test_most_calls_are_compiled_without_a_word(recwarn):
 # -- step by step ----------------------------------------------------------------------------------
 
 
+def test_a_jaxpr_says_why_it_has_no_variables():
+    with pytest.raises(AttributeError, match="no attribute 'invars': nothing is traced"):
+        _ = jax.make_jaxpr(jnp.sin)(1.0).jaxpr.invars
+
+
 def test_a_program_is_shown_and_made_step_by_step():
     f = jit(lambda x, n, tree: {"y": x * n + tree["a"]}, static_argnums=1)
     like = jax.ShapeDtypeStruct((3,), "float32")

@@ -515,10 +515,10 @@ def test_differential_equations_within_jit():
 # -- operations that are linear in one argument ----------------------------------------------------
 
 
-def linear_solve():
+def linear_solve(impl=jnp.linalg.solve):
     """A solver as libraries define one: its rule calls it on a tangent, and it is transposed."""
     solve = jax.extend.core.Primitive("solve")
-    solve.def_impl(jnp.linalg.solve)
+    solve.def_impl(impl)
     batching.primitive_batchers[solve] = lambda args, dims: (
         jax.vmap(jnp.linalg.solve, dims)(*args),
         0,
@@ -549,6 +549,18 @@ def test_a_linear_operation_in_a_rule_is_transposed_in_what_depends_on_tangents(
 
     for found, right in zip(*map(jax.tree.leaves, map(derivatives, (own, known))), strict=True):
         close(found, right)
+
+
+def test_a_linear_operation_does_not_check_the_tangents_of_a_transposition():
+    def checked(a, b):
+        assert np.any(b)
+        return np.linalg.solve(a, b)
+
+    a, b = jnp.array([[4.0, 1.0], [1.0, 3.0]]), jnp.array([1.0, 2.0])
+    solve = linear_solve(lambda a, b: jax.pure_callback(checked, b, a, b))
+    close(jax.grad(lambda b: solve(a, b).sum())(b), jnp.linalg.solve(a.T, jnp.ones(2)))
+    with pytest.raises(AssertionError):
+        solve(a, 0 * b)
 
 
 def test_reflections_of_qr():

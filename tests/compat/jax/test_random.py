@@ -246,6 +246,16 @@ def test_typed_keys_have_shapes_and_a_dtype():
     assert jax.eval_shape(lambda keys: jax.vmap(random.normal)(keys), like).shape == (3,)
 
 
+def test_typed_keys_are_not_complex_and_have_zeros():
+    key = jax.random.key(3)
+    assert not jnp.iscomplexobj(key)
+    assert jnp.isrealobj(key)
+    assert jnp.iscomplexobj([1j])
+    zeros = jnp.zeros_like(jax.random.split(key, 2))
+    assert zeros.shape == (2,)
+    assert jax.random.key_data(zeros).tolist() == [[0, 0], [0, 0]]
+
+
 def test_mapping_over_typed_keys_seeds_and_parameters():
     keys = random.split(random.key(0), 3)
     assert jax.vmap(random.normal)(keys).tolist() == [float(random.normal(k)) for k in keys]

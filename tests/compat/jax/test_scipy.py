@@ -212,6 +212,14 @@ def test_decompositions_of_lax_refuse_options_that_change_the_result(name, optio
         function(jnp.eye(2), **option)
 
 
+def test_the_schur_form_under_its_name_in_lax():
+    a = jnp.array([[1.0, 2.0, 0.0], [-3.0, 1.0, 1.0], [0.5, 0.0, 2.0]])
+    for matrix in (a, a + 1j):
+        form, vectors = jax.lax.linalg.schur(matrix)
+        assert close(vectors @ form @ vectors.conj().T, matrix, 1e-4)
+        assert close(jax.lax.linalg.schur(matrix, compute_schur_vectors=False)[0], form)
+
+
 def test_functions_of_samples():
     x = jnp.array([3.0, 1.0, 1.0, 2.0])
     assert close(stats.sem(x), scipy_stats.sem(x))

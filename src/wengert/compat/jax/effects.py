@@ -9,6 +9,7 @@ the later calls start from what the first one found, and leave what they wrote b
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
@@ -19,6 +20,10 @@ from wengert.compat.jax.tracing import for_shapes
 _OURS = __name__.partition(".")[0]
 _DICTIONARIES = frozenset({dict, OrderedDict, defaultdict})
 _WRITTEN = _DICTIONARIES | {list, set}
+_FOLLOWED = (
+    *(dict, list, set, tuple, functools.partial),
+    *(types.CellType, types.FunctionType, types.MethodType),
+)
 
 
 class Once:
@@ -96,7 +101,9 @@ def _held(function: Callable[..., Any]) -> list[Any]:
         seen.add(id(value))
         if kind in _WRITTEN or kind is types.CellType:
             found.append(value)
-        stack += inside
+        # lists of data may be long: look at each kind of item once
+        if any(issubclass(kind, _FOLLOWED) for kind in set(map(type, inside))):
+            stack += inside
     return found
 
 
@@ -117,7 +124,7 @@ def _parts(content) -> list[Any]:
 
 def _is_same(value, old) -> bool:
     parts, before = _parts(_read(value)), _parts(old)
-    return len(parts) == len(before) and all(x is y for x, y in zip(parts, before, strict=True))
+    return len(parts) == len(before) and all(map(operator.is_, parts, before))
 
 
 def _write(contents: list[tuple[Any, Any]]) -> None:

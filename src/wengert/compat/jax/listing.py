@@ -148,6 +148,11 @@ class Listing(Apart):
         """The listing itself."""
         return self
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"a jaxpr has no attribute {name!r}: nothing is traced, and its operations are text"
+        )
+
     def run(self, consts: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
         """Return the leaves of the function's result for other constants and arguments."""
         pairs = list(zip(self.consts, consts, strict=True))

@@ -27,7 +27,7 @@ from wengert.compat.jax.lax_elementwise import stop_gradient
 from wengert.compat.jax.listing import Listing
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.staging import typeof
-from wengert.compat.jax.tracing import STAGED, argument
+from wengert.compat.jax.tracing import STAGED, argument, for_shapes
 from wengert.compat.jax.tree_util import register_pytree_node
 from wengert.compat.jax.trees import tree_map
 from wengert.compat.jax.values import layers
@@ -291,7 +291,9 @@ class Primitive:
             rule = rule or self._linear(places[0])
         if rule is None:
             raise NotImplementedError(f"Differentiation rule for '{self.name}' not implemented")
-        call = custom_jvp(lambda *values: self._batched(params, values))
+        compute = lambda *values: self._batched(params, values)  # noqa: E731
+        # tangents with respect to which a rule is transposed are examples: checks of them may fail
+        call = custom_jvp(for_shapes(compute) if linear and _INSIDE.get() else compute)
         call.defjvp(_with_zeros(rule, params), symbolic_zeros=True)
         call.computes = True
         if not linear:

@@ -70,6 +70,13 @@ def qr(x, *, full_matrices=True, **options) -> Any:
     return tuple(linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
+def schur(x, *, compute_schur_vectors=True, sort_eig_vals=False, select_callable=None) -> Any:
+    """Return the Schur form of matrices, and its vectors."""
+    if sort_eig_vals:
+        raise NotImplementedError("schur: sort_eig_vals=True is not offered, as in JAX on CPUs")
+    return list(scipy_linalg.schur(x))[: 1 + compute_schur_vectors]
+
+
 def svd(x, *, full_matrices=True, compute_uv=True, **options) -> Any:
     """Return the singular value decomposition."""
     _check_options("svd", options)

@@ -19,10 +19,10 @@ from wengert.tape.base import TensorBase
 
 NUMPY = (
     "append=arr,values atleast_1d atleast_2d atleast_3d array_split broadcast_arrays broadcast_to "
-    "column_stack concat concatenate delete dsplit dstack expand_dims flip fliplr flipud hsplit "
-    "hstack insert=arr,values matrix_transpose moveaxis permute_dims ravel repeat reshape roll "
-    "rollaxis rot90 select=choicelist,default split squeeze stack swapaxes take take_along_axis "
-    "tile transpose unstack vsplit vstack where=x,y"
+    "column_stack concat concatenate delete dsplit dstack empty_like expand_dims flip fliplr "
+    "flipud hsplit hstack insert=arr,values matrix_transpose moveaxis permute_dims ravel repeat "
+    "reshape roll rollaxis rot90 select=choicelist,default split squeeze stack swapaxes take "
+    "take_along_axis tile transpose unstack vsplit vstack where=x,y zeros_like"
 )
 LAX = (
     "broadcast broadcast_in_dim concatenate dynamic_index_in_dim dynamic_slice "

@@ -14,7 +14,12 @@ import numpy as np
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.classes import KINDS
-from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, total_dtype
+from wengert.compat.jax.dtypes import (
+    default_dtype,
+    inexact_of,
+    issubdtype,
+    total_dtype,
+)
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.numpy.calling import no_out
 from wengert.compat.jax.numpy.choosing import take_along_axis
@@ -341,8 +346,7 @@ def _result_of_sizes(name: str) -> Callable[..., Any]:
 
 def iscomplexobj(x) -> bool:
     """Return whether the dtype is complex."""
-    dtype = getattr(x, "dtype", None)
-    return canonical_dtype(np.result_type(x) if dtype is None else dtype).kind == "c"
+    return issubdtype((x if hasattr(x, "dtype") else asarray(x)).dtype, np.complexfloating)
 
 
 of_rows(
