@@ -558,3 +558,23 @@ def test_gradients_follow_writes_to_results_or_are_refused(function, change, twi
             writes = function is an_argument_that_it_writes
             assert change in (write_to_data, assign_data) or (twice and writes)
     assert f.reason is None
+
+
+def unrecorded_view(x):
+    with wg.no_grad():
+        return x[:1]
+
+
+@pytest.mark.parametrize(
+    "view", [lambda x: x.unbind()[0], lambda x: x.split(2)[1], unrecorded_view]
+)
+def test_views_that_cannot_follow_a_write_of_the_function_are_invalid(view):
+    f = wg.compile(lambda t: t.mul_(2).sum(), backend="numpy", options=OPTIONS)
+    for _ in range(3):
+        leaf = ones(requires_grad=True)
+        x = leaf * 1
+        part = view(x)
+        f(x.detach())
+        with pytest.raises(RuntimeError, match="is a view and its base or another view|A view was"):
+            part.sin().sum().backward()
+        assert x._version == 1

@@ -396,11 +396,11 @@ def bump(tensor: Any, name: str) -> None:
     count(tensor._share_version(), name)
 
 
-def count(vc: Any, name: str, where: Any = None) -> None:
-    """Count a write by the operation `name`, on the line `where` if given, in a version cell."""
+def count(vc: Any, name: str, where: Any = None, writes: int = 1) -> None:
+    """Count writes, the last by the operation `name` on the line `where`, in a version cell."""
     if vc.__class__ is InferenceCell:
         return
-    vc[0] += 1
+    vc[0] += writes
     vc[1:3] = name, place() if where is None else where
     if len(vc) > 4:
         invalidate_views(vc)

@@ -16,8 +16,10 @@ from wengert.compiler.tracing.memory import lying
 from wengert.compiler.tracing.node import Backward
 from wengert.compiler.tracing.prints import Said
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.inplace import count
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
+from wengert.tape.sites import place
 from wengert.tape.versions import InferenceCell
 
 
@@ -324,12 +326,11 @@ class Exit:
                 leaves[i] = _shared(leaf, given)
             else:
                 leaves[i] = _viewed(leaf, given[leaf.what.place])
+        where = None
         for effect in self.effects:
             if effect.kind == "version":
-                cell = given[effect.place]._share_version()
-                if cell.__class__ is not InferenceCell:
-                    cell[0] += effect.writes
-                    cell[1] = effect.name
+                where = where or place()
+                count(given[effect.place]._share_version(), effect.name, where, effect.writes)
         return leaves
 
     def _maker(self, leaf: Leaf) -> Callable[..., Any]:
