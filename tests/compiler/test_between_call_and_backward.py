@@ -575,6 +575,6 @@ def test_views_that_cannot_follow_a_write_of_the_function_are_invalid(view):
         x = leaf * 1
         part = view(x)
         f(x.detach())
-        with pytest.raises(RuntimeError, match="is a view and its base or another view|A view was"):
+        with pytest.raises(RuntimeError, match="its base or another view of its base has been"):
             part.sin().sum().backward()
         assert x._version == 1
