@@ -5,8 +5,9 @@ import pytest
 
 import wengert as wg
 from support.samples import differentiable_args, samples, supports
-from wengert.interp.dual import TANGENTS, Dual, kind_of
+from wengert.interp.dual import Dual, kind_of
 from wengert.interp.levels import Level
+from wengert.interp.tangents import TANGENTS
 from wengert.prims.whole import TABLE
 from wengert.tape.forward import transposed_twice
 from wengert.tape.record import T
