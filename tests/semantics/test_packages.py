@@ -181,7 +181,6 @@ def test_examples_of_one_kind_are_collated_by_functions_of_a_map(t):
     x, y, z = found.collate(batch, collate_fn_map=rules)
     assert x.tolist() == [[2.0, 2.0], [0.0, 0.0]] and list(z) == ["a", "b"]
     assert y.dtype == t.float64 and y.tolist() == [0.5, 1.5]
-    assert t._segment_reduce(t.ones(3), "sum", lengths=t.tensor([2, 1])).tolist() == [2.0, 1.0]
 
 
 def test_an_exception_is_kept_and_raised_with_its_traceback(t):
